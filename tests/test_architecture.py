@@ -23,6 +23,7 @@ OTHER_FILES = {
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",
+    "mailkeep/features/mailflow/sending/recipients.py": "suppressed recipients, envelope sender, unsubscribe link",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
     "mailkeep/features/mailflow/sending/recovery.py": "answers repeated calls after a crash",
     "mailkeep/features/mailflow/sending/schedule.py": "stores what is not sent at once",

@@ -88,6 +88,11 @@ async def deactivated(post: Post) -> Answer:
     return await post.api.sue.post("/aliases", body)
 
 
+async def suppressed(post: Post) -> Answer:
+    await post.api.suppression("gone@elsewhere.test")
+    return await post.send(to=[{"email": "gone@elsewhere.test"}])
+
+
 async def suspended(post: Post) -> Answer:
     mailbox_id = await post.api.mailbox(f"spammer@{EXAMPLE}")
     assert (await post.api.sue.post(f"/mailboxes/{mailbox_id}/suspend", {"reason": "spam"})).status == 200
@@ -183,6 +188,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("API_KEY_DOMAIN_SCOPE", 403): posting("/domains", {"name": "new.test"}, "scoped"),
     ("DOMAIN_NOT_FOUND", 403): sending(**{"from": {"email": "shop@unmanaged.test"}}),
     ("DOMAIN_INACTIVE", 403): deactivated,
+    ("RECIPIENT_SUPPRESSED", 403): suppressed,
     ("MAILBOX_SUSPENDED", 403): suspended,
     ("NOT_FOUND", 404): getting(f"/mailboxes/{NOWHERE}"),
     ("DOMAIN_NOT_FOUND", 404): getting("/mailboxes", domain_id=NOWHERE),

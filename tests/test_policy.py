@@ -29,6 +29,8 @@ from mailkeep.core.principal import POLICY, ActionScope, Principal, Role
 from mailkeep.core.secret import token_hash
 from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeLink
+from mailkeep.features.mailflow.unsubscribe.rules import new_token
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
@@ -485,6 +487,39 @@ async def shared_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"suspension {case}", lambda: create_suspension(factory, case))
 
 
+async def create_suppression(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.suppression(f"{factory.unique_name('gone')}@elsewhere.test", DOMAINS[case])
+
+
+async def shared_suppression(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"suppression {case}", lambda: create_suppression(factory, case))
+
+
+async def create_unsubscribe_group(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.unsubscribe_group(factory.unique_name("group"), DOMAINS[case])
+
+
+async def shared_unsubscribe_group(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"group {case}", lambda: create_unsubscribe_group(factory, case))
+
+
+async def suppression_import(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """Each row is judged by itself, so that the call succeeds."""
+    item = {"address": "gone@elsewhere.test", "domain_id": str(DOMAIN_IDS[EXAMPLE])}
+    return CallArguments(body={"items": [item]})
+
+
+async def renamed_group(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    arguments = await by_id(create_unsubscribe_group)(factory, actor, case)
+    return replace(arguments, body={"name": factory.unique_name("renamed")})
+
+
+async def unsubscribe_token(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """The token of a link is all that it needs."""
+    link = UnsubscribeLink(await shared_unsubscribe_group(factory, FOREIGN), uuid7(START), "a@elsewhere.test")
+    return CallArguments(new_token(VAULT, link))
+
+
 async def create_alias(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.alias(f"{factory.unique_name('alias')}@{DOMAINS[case]}", ["out@elsewhere.test"])
 
@@ -819,6 +854,14 @@ def new_alias(factory: ObjectFactory, case: str) -> dict[str, Any]:
         "source_local_part": factory.unique_name("new"),
         "destination": "out@elsewhere.test",
     }
+
+
+def new_suppression(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"domain_id": domain_id_for(case), "address": f"{factory.unique_name('new')}@elsewhere.test"}
+
+
+def new_unsubscribe_group(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"domain_id": domain_id_for(case), "name": factory.unique_name("new")}
 
 
 def new_webhook(factory: ObjectFactory, case: str) -> dict[str, Any]:
@@ -1187,6 +1230,19 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
+    "GET /suppressions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /suppressions": Row(by_body(new_suppression), **IN_BODY),
+    "POST /suppressions/import": Row(suppression_import, **NO_OBJECT),
+    "GET /suppressions/export": Row(by_filter, **LISTED),
+    "GET /suppressions/{id}": Row(by_id(shared_suppression)),
+    "DELETE /suppressions/{id}": Row(by_id(create_suppression)),
+    "GET /unsubscribe-groups": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /unsubscribe-groups": Row(by_body(new_unsubscribe_group), **IN_BODY),
+    "GET /unsubscribe-groups/{id}": Row(by_id(shared_unsubscribe_group)),
+    "PATCH /unsubscribe-groups/{id}": Row(renamed_group),
+    "DELETE /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group)),
+    "GET /u/{token}": Row(unsubscribe_token, **NO_OBJECT),
+    "POST /u/{token}": Row(unsubscribe_token, **NO_OBJECT),
     "GET /sign-in-blocks": Row(no_arguments, **NO_OBJECT),
     "DELETE /sign-in-blocks/{id}": Row(by_id(create_sign_in_block)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),
@@ -1335,7 +1391,7 @@ async def factory(post: Post) -> ObjectFactory:
     for case in DOMAINS:
         for make in (
             shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook,
-            shared_template,
+            shared_suppression, shared_unsubscribe_group, shared_template,
         ):  # fmt: skip
             await make(factory, case)
         await bounced_message(factory, case)
@@ -1403,7 +1459,8 @@ ACTIONS_BY_ROLE = {
         "alias.write", "routing.explain", "message.list", "message.read", "message.details", "message.schedule",
         "message.resend", "message.retry", "send", "sieve.check",
         "template.list", "template.read",
-        "mailbox.bulk", "alias.bulk", "operation.read",
+        "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
+        "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {
@@ -1434,7 +1491,8 @@ ACTIONS_BY_SCOPE = {
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
         "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
-        "mailbox.bulk", "alias.bulk", "operation.read",
+        "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
+        "unsubscribe_group.list",
     },
 }  # fmt: skip
 

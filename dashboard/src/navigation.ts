@@ -46,6 +46,22 @@ export const NAVIGATION: readonly NavigationGroup[] = [
       },
       { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', keywords: 'compose write' },
       { screen: 'templates', label: 'Templates', icon: 'code', action: 'template.list', key: 'j', keywords: 'jinja variables html' },
+      {
+        screen: 'suppressions',
+        label: 'Suppressions',
+        icon: 'cross',
+        action: 'suppression.list',
+        key: 'p',
+        keywords: 'bounce complaint unsubscribe block list',
+      },
+      {
+        screen: 'unsubscribeGroups',
+        label: 'Unsubscribe groups',
+        icon: 'people',
+        action: 'unsubscribe_group.list',
+        keywords: 'list-unsubscribe newsletter one click',
+        tabOf: 'suppressions',
+      },
     ],
   },
   {

@@ -20,6 +20,8 @@ export const PATHS = {
   messages: '/messages',
   message: '/messages/$id',
   queue: '/queue',
+  suppressions: '/suppressions',
+  unsubscribeGroups: '/unsubscribe-groups',
   suspensions: '/suspensions',
   signInBlocks: '/sign-in-blocks',
   account: '/account',

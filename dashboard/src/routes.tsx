@@ -189,6 +189,20 @@ const queue = createRoute({
   component: lazyRouteComponent(() => import('./screens/queue/Queue'), 'Queue'),
 })
 
+const suppressions = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.suppressions,
+  validateSearch: stringParams('q', 'domain', 'reason', 'group', 'new', 'import', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/suppressions/Suppressions'), 'Suppressions'),
+})
+
+const unsubscribeGroups = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.unsubscribeGroups,
+  validateSearch: stringParams('domain', 'new', 'edit', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/suppressions/UnsubscribeGroups'), 'UnsubscribeGroups'),
+})
+
 const suspensions = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.suspensions,
@@ -302,6 +316,8 @@ export const router = createRouter({
       messages,
       message,
       queue,
+      suppressions,
+      unsubscribeGroups,
       suspensions,
       signInBlocks,
       account,

@@ -177,6 +177,12 @@ class SenderDomainUnknown(Refusal):
     code, status, text = "DOMAIN_NOT_FOUND", 403, "The sender's domain does not exist on this server."
 
 
+class RecipientSuppressed(Refusal):
+    """All recipients of a message are suppressed; `details.recipients` has the address, reason and ID of each."""
+
+    code, status, text = "RECIPIENT_SUPPRESSED", 403, "Every recipient of the message is suppressed."
+
+
 class MailboxSuspended(Refusal):
     code, status, text = "MAILBOX_SUSPENDED", 403, "Sending is suspended for this address."
 

@@ -149,6 +149,13 @@ POLICY: dict[str, PolicyRule] = {
     "message.retry": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "message.schedule": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),  # change or cancel what is scheduled
     "message.raw_inbound": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "suppression.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "suppression.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
+    "suppression.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "suppression.import": PolicyRule(_DOMAIN, ActionScope.LISTING),  # each row is judged by its domain
+    "unsubscribe_group.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "unsubscribe_group.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
+    "unsubscribe_group.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),
     "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),

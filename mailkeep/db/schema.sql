@@ -620,7 +620,7 @@ TABLE message_attempts PARTITION BY RANGE (message_id)
     diagnostic text
     remote_host text
     next_attempt_at timestamp with time zone
-    CONSTRAINT message_attempts_kind CHECK ((kind = ANY (ARRAY['delivered'::text, 'relayed'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'lost'::text, 'unknown'::text, 'scheduled'::text, 'cancelled'::text])))
+    CONSTRAINT message_attempts_kind CHECK ((kind = ANY (ARRAY['delivered'::text, 'relayed'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'lost'::text, 'unknown'::text, 'scheduled'::text, 'cancelled'::text, 'complained'::text])))
     CONSTRAINT message_attempts_pkey PRIMARY KEY (message_id, id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -636,6 +636,7 @@ TABLE message_recipients PARTITION BY RANGE (message_id)
     diagnostic text
     remote_host text
     next_attempt_at timestamp with time zone
+    suppression jsonb
     CONSTRAINT message_recipients_pkey PRIMARY KEY (message_id, "position")
     CREATE INDEX message_recipients_by_address ON ONLY message_recipients USING btree (address_key, message_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -1145,6 +1146,26 @@ TABLE submission_envelopes
     CREATE INDEX submission_envelopes_by_age ON submission_envelopes USING btree (created_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE suppressions
+    id uuid NOT NULL
+    domain_id uuid NOT NULL
+    address text NOT NULL
+    address_key text NOT NULL
+    reason text NOT NULL
+    group_id uuid
+    source_message_id uuid
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT suppressions_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT suppressions_group FOREIGN KEY (domain_id, group_id) REFERENCES unsubscribe_groups(domain_id, id) ON DELETE CASCADE
+    CONSTRAINT suppressions_pkey PRIMARY KEY (id)
+    CONSTRAINT suppressions_reason CHECK ((reason = ANY (ARRAY['hard_bounce'::text, 'complaint'::text, 'unsubscribe'::text, 'manual'::text])))
+    CONSTRAINT suppressions_unique UNIQUE NULLS NOT DISTINCT (domain_id, address_key, group_id)
+    CREATE INDEX suppressions_by_address ON suppressions USING btree (address, id)
+    CREATE INDEX suppressions_by_domain ON suppressions USING btree (domain_id, id)
+    CREATE INDEX suppressions_by_group ON suppressions USING btree (domain_id, group_id, id) WHERE (group_id IS NOT NULL)
+    CREATE INDEX suppressions_trigrams ON suppressions USING gin (address_key gin_trgm_ops)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE suspensions
     id uuid NOT NULL
     domain_id uuid
@@ -1236,6 +1257,18 @@ TABLE totp_secrets
     CONSTRAINT totp_secrets_pkey PRIMARY KEY (account_id)
     CREATE INDEX totp_secrets_by_admin ON totp_secrets USING btree (admin_id)
     CREATE INDEX totp_secrets_by_mailbox ON totp_secrets USING btree (mailbox_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE unsubscribe_groups
+    id uuid NOT NULL
+    domain_id uuid NOT NULL
+    name text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT unsubscribe_groups_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT unsubscribe_groups_in_domain UNIQUE (domain_id, id)
+    CONSTRAINT unsubscribe_groups_name_unique UNIQUE (domain_id, name)
+    CONSTRAINT unsubscribe_groups_pkey PRIMARY KEY (id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE vacations
@@ -1335,6 +1368,8 @@ FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY 
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION is_bounce_address(p_local text, p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION is_bounce_form(p_local text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION is_clock_ahead(p_parent text, p_at timestamp with time zone) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_routes() RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_send_counts(p_senders text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

@@ -15,16 +15,23 @@ from mailkeep.web.memory_budget import SMALL, MemoryReservation
 from mailkeep.web.string_views import JsonText, MappedBody
 
 _MAX_LENGTH_DIGITS = 18  # of Content-Length
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _GRACE_SECONDS = 60.0  # every body may take this long, however slowly it arrives
 
 
 async def read_body(
-    request: Request, limit: int, reservation: MemoryReservation, http: HttpSettings, *, accepts_csv: bool = False
+    request: Request,
+    limit: int,
+    reservation: MemoryReservation,
+    http: HttpSettings,
+    *,
+    accepts_csv: bool = False,
+    is_form: bool = False,
 ) -> JsonText:
     """The body, at most `limit` bytes, read within the deadlines of `http`; `reservation` reserves the memory for it.
 
     A body with a wrong length or encoding is rejected by its header fields, one that is not JSON (or, with
-    `accepts_csv`, CSV) at its first byte.
+    `accepts_csv`, CSV; with `is_form`, a form) at its first byte.
     """
     headers = request.headers
     length = headers.get("content-length")
@@ -40,9 +47,8 @@ async def read_body(
         await reservation.reserve(int(length))
     body = _BodyBuffer(int(length or 0))
     async for chunk in _read_chunks(request, http):
-        if chunk and not body.size and not (_is_json(headers) or (accepts_csv and is_csv(headers))):
-            text = "The body must be application/json or text/csv, in UTF-8." if accepts_csv else None
-            raise UnsupportedMediaType(text)
+        if chunk and not body.size:
+            _check_media_type(headers, accepts_csv=accepts_csv, is_form=is_form)
         if body.size + len(chunk) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
         if length is None and body.size <= SMALL < body.size + len(chunk):
@@ -113,6 +119,15 @@ async def _read_chunks(request: Request, http: HttpSettings) -> AsyncIterator[by
             return
         remaining += len(chunk) / http.slowest_bytes_per_second - (time() - started_at)
         yield chunk
+
+
+def _check_media_type(headers: Mapping[str, str], *, accepts_csv: bool, is_form: bool) -> None:
+    if is_form:
+        if headers.get("content-type", "").partition(";")[0].strip().lower() not in _FORMS:
+            raise UnsupportedMediaType(f"The body must be a form ({' or '.join(_FORMS)}).")
+    elif not (_is_json(headers) or (accepts_csv and is_csv(headers))):
+        text = "The body must be application/json or text/csv, in UTF-8." if accepts_csv else None
+        raise UnsupportedMediaType(text)
 
 
 def _is_json(headers: Mapping[str, str]) -> bool:

@@ -58,6 +58,8 @@ SCREENS = (
     Screen("message", "/messages/{message_id}"),
     Screen("scheduled-message", "/messages/{scheduled_id}"),
     Screen("queue", "/queue", "admin"),
+    Screen("suppressions", "/suppressions"),
+    Screen("unsubscribe-groups", "/unsubscribe-groups"),
     Screen("suspensions", "/suspensions", "admin"),
     Screen("sign-in-blocks", "/sign-in-blocks", "admin"),
     Screen("account", "/account"),

@@ -28,6 +28,8 @@ from mailkeep.core import totp
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, token_hash
+from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeLink
+from mailkeep.features.mailflow.unsubscribe.rules import new_token
 from mailkeep.settings import OidcProvider
 from mailkeep.settings.tree import OidcSettings
 from mailkeep.web.pipeline import Pipeline
@@ -424,6 +426,25 @@ class Api:
         }
         return await self._insert("suspensions", row | columns)
 
+    async def suppression(self, address: str, domain: str = EXAMPLE, **columns: Any) -> UUID:
+        """Insert a suppression for all mail of a domain."""
+        parsed, at = parse_address(address), self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": await self._domain_id(domain),
+            "address": parsed.text,
+            "address_key": parsed.key,
+            "reason": "hard_bounce",
+            "created_at": at,
+        }
+        return await self._insert("suppressions", row | columns)
+
+    async def unsubscribe_group(self, name: str, domain: str = EXAMPLE) -> UUID:
+        """Insert an unsubscribe group."""
+        at = self.clock()
+        row = {"id": uuid7(at), "domain_id": await self._domain_id(domain), "name": name}
+        return await self._insert("unsubscribe_groups", row | {"created_at": at, "updated_at": at})
+
     async def sign_in_block(self, account: str | None, source: str | None = None, **columns: Any) -> UUID:
         """Insert a block of sign-ins that ends in an hour."""
         at = self.clock()
@@ -529,6 +550,9 @@ class Api:
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
+            "suppression_id": await self.suppression("bounced@elsewhere.test"),
+            "unsubscribe_group_id": (group_id := await self.unsubscribe_group("News")),
+            "unsubscribe_token": new_token(VAULT, UnsubscribeLink(group_id, fixed_id(9), "a@elsewhere.test")),
             "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,

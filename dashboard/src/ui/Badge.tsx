@@ -16,6 +16,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   bounced: 'bad',
   failed: 'bad',
   lost: 'bad',
+  complained: 'bad',
   rejected: 'bad',
   down: 'bad',
   failing: 'bad',

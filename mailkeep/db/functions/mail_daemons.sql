@@ -101,7 +101,8 @@ BEGIN
                    WHEN 'too_many_destinations' THEN '550 5.7.1 The address has too many destinations'
                    WHEN 'mailbox_full' THEN '452 4.2.2 Mailbox full' END
           FROM route_recipient(p_local || '@' || p_domain, 0) r
-         WHERE r.decision <> 'not_managed' AND (r.decision <> 'deliver' OR r.external > 0 OR r.depends_on_size);
+         WHERE r.decision NOT IN ('not_managed', 'bounce')
+           AND (r.decision <> 'deliver' OR r.external > 0 OR r.depends_on_size);
 END
 $$;
 

@@ -7,12 +7,12 @@ BEGIN
     INSERT INTO messages SELECT r.* FROM jsonb_populate_recordset(NULL::messages, p_messages) r
      WHERE p_only IS NULL OR r.id = ANY (p_only);
     INSERT INTO message_recipients (message_id, position, address, address_key, status, attempts, smtp_code, enhanced_code,
-                                    diagnostic, remote_host, next_attempt_at)
+                                    diagnostic, remote_host, next_attempt_at, suppression)
     SELECT r.message_id, r.position, r.address, mailkeep_fold(r.address), r.status, r.attempts, r.smtp_code,
-           r.enhanced_code, r.diagnostic, r.remote_host, r.next_attempt_at
+           r.enhanced_code, r.diagnostic, r.remote_host, r.next_attempt_at, r.suppression
       FROM jsonb_to_recordset(p_recipients) r(
                message_id uuid, position integer, address text, status text, attempts integer, smtp_code integer,
-               enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz)
+               enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz, suppression jsonb)
      WHERE p_only IS NULL OR r.message_id = ANY (p_only);
     INSERT INTO message_search (message_id, domain_id, subject, sender, recipients)
     SELECT r.message_id, r.domain_id, mailkeep_fold(r.subject), mailkeep_fold(r.sender), mailkeep_fold(r.recipients)
@@ -56,8 +56,8 @@ END
 $$;
 
 -- Begins the submission of scheduled messages (p_ids, each with the p_claims of the worker that claimed it): checks and
--- counts them by count_sends, of which only a wait follows, never a suspension. p_rows has the size and the statuses of the
--- recipients of each, as insert_messages gets them. The verdict is that of count_sends, or `gone` if the message is not
+-- counts them by count_sends, of which only a wait follows, never a suspension. p_messages and p_rows have the envelope sender and
+-- the size of each, and the statuses and suppressions of its recipients, as insert_messages gets them. The verdict is that of count_sends, or `gone` if the message is not
 -- claimed by this worker any more. Rows are locked in the order of cancelling: scheduled_messages, messages.
 CREATE OR REPLACE FUNCTION begin_scheduled(
     p_at timestamptz, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint,
@@ -97,11 +97,12 @@ BEGIN
     END IF;
     IF begun <> '{}' THEN
         UPDATE scheduled_messages s SET due_at = NULL, changed_at = p_at WHERE s.message_id = ANY (begun);
-        UPDATE message_recipients r SET status = t.status, next_attempt_at = NULL, diagnostic = NULL
-          FROM jsonb_to_recordset(p_rows) t(message_id uuid, address text, status text)
+        UPDATE message_recipients r
+           SET status = t.status, next_attempt_at = NULL, diagnostic = NULL, suppression = t.suppression
+          FROM jsonb_to_recordset(p_rows) t(message_id uuid, address text, status text, suppression jsonb)
          WHERE r.message_id = t.message_id AND r.address = t.address AND t.message_id = ANY (begun);
-        UPDATE messages m SET status = t.status, size = t.size, submitted_at = p_at
-          FROM jsonb_to_recordset(p_messages) t(id uuid, status text, size bigint)
+        UPDATE messages m SET status = t.status, mail_from = t.mail_from, size = t.size, submitted_at = p_at
+          FROM jsonb_to_recordset(p_messages) t(id uuid, status text, mail_from text, size bigint)
          WHERE m.id = t.id AND t.id = ANY (begun);
     END IF;
     RETURN QUERY SELECT v.verdict, v.wait FROM unnest(verdicts, waits) WITH ORDINALITY v (verdict, wait, n) ORDER BY v.n;
@@ -109,8 +110,8 @@ END
 $$;
 
 -- Records that the MTA accepted messages. Recipients without a final status get p_status, and the message gets the
--- status of its recipients (`partial` if they differ). p_accepted is [{id, queue_id, event}]. The event is
--- `mail.sent` as emit_events expects it, or null; it is published unless the acceptance was already known. p_answered: the
+-- status of its recipients (`partial` if they differ). p_accepted is [{id, queue_id, events}]. The events are `mail.sent`
+-- and `mail.suppressed` as emit_events expects them; they are published unless the acceptance was already known. p_answered: the
 -- MTA's reply was received, not read from its log. Returns the messages for which this was new. Messages are locked
 -- in the order of their IDs. The planner settings enforce one plan by ID for every size of the table and of
 -- p_accepted: planning each call costs more.
@@ -124,10 +125,10 @@ DECLARE
     logged      uuid[] := '{}';  -- the log has reported the acceptance before
     fresh       uuid[] := '{}';
     queue_ids   text[] := '{}';
-    events      jsonb[] := '{}';
+    events      jsonb := '[]';
 BEGIN
-    FOR accepted IN SELECT DISTINCT ON (a.id) a.id, a.queue_id, a.event
-                      FROM jsonb_to_recordset(p_accepted) a(id uuid, queue_id text, event jsonb) ORDER BY a.id
+    FOR accepted IN SELECT DISTINCT ON (a.id) a.id, a.queue_id, a.events
+                      FROM jsonb_to_recordset(p_accepted) a(id uuid, queue_id text, events jsonb) ORDER BY a.id
     LOOP
         SELECT m.accepted_at INTO logged_at FROM messages m
          WHERE m.id = accepted.id AND m.answered_at IS NULL AND (p_answered OR m.accepted_at IS NULL) FOR UPDATE;
@@ -136,9 +137,7 @@ BEGIN
         IF logged_at IS NULL THEN
             fresh := fresh || accepted.id;
             queue_ids := queue_ids || accepted.queue_id;
-            IF accepted.event IS NOT NULL THEN
-                events := events || accepted.event;
-            END IF;
+            events := events || accepted.events;
         ELSE
             logged := logged || accepted.id;
         END IF;
@@ -156,7 +155,7 @@ BEGIN
                            FROM message_recipients r WHERE r.message_id = t.id)
           FROM unnest(fresh, queue_ids) t(id, queue_id)
          WHERE m.id = t.id;
-        PERFORM emit_events(p_at, to_jsonb(events));
+        PERFORM emit_events(p_at, events);
     END IF;
 END
 $$;

@@ -342,8 +342,9 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
 $$;
 
 -- Routes p_address: local@domain (domain as A-label, nothing folded), or a local part at the server's hostname.
--- decision: deliver, not_managed, domain_inactive, receiving_disabled, mailbox_inactive, unknown_user,
--- no_administrator (for postmaster and abuse), expansion_limit, too_many_destinations. deliveries: only with deliver;
+-- decision: deliver, bounce (an address for bounces: no delivery), not_managed, domain_inactive, receiving_disabled,
+-- mailbox_inactive, unknown_user, no_administrator (for postmaster and abuse), expansion_limit, too_many_destinations.
+-- An address in bounce form is unknown, or for bounces; nothing else matches it. deliveries: only with deliver;
 -- `external` counts the external ones. p_visible: the domains whose details may be shown (NULL: all); it does not
 -- change the decision.
 CREATE OR REPLACE FUNCTION route_address(p_address text, p_visible uuid[] DEFAULT NULL)
@@ -359,6 +360,19 @@ DECLARE
     walk        record;
     admins      record;
 BEGIN
+    IF is_bounce_form(local_part) AND route_is_ours(domain_name) THEN
+        decision := CASE WHEN is_bounce_address(local_part, domain_name) THEN 'bounce' ELSE 'unknown_user' END;
+        steps := jsonb_build_array(
+            route_step('bounce', CASE decision WHEN 'bounce' THEN 'match' ELSE 'no_match' END, full_address, NULL));
+        IF decision = 'unknown_user' THEN
+            steps := steps || route_step('reject', decision, full_address, NULL);
+        END IF;
+        deliveries := '[]';
+        warnings := '[]';
+        external := 0;
+        RETURN NEXT;
+        RETURN;
+    END IF;
     SELECT w.* INTO walk FROM route_walk(ARRAY[full_address], ARRAY[local_key || '@' || domain_name], p_visible, true) w;
     -- If an alias named postmaster or abuse has no deliverable destination, the mail goes to the administrators.
     IF cardinality(walk.deliveries) = 0 AND NOT walk.too_many AND route_is_postmaster(local_key, '+')

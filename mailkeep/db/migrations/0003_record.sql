@@ -59,6 +59,7 @@ CREATE TABLE message_recipients (
     diagnostic      text,
     remote_host     text,
     next_attempt_at timestamptz,
+    suppression     jsonb,                                                          -- {id, reason} of a suppressed recipient
     PRIMARY KEY (message_id, position)
 ) PARTITION BY RANGE (message_id);
 CREATE TABLE message_recipients_default PARTITION OF message_recipients DEFAULT;
@@ -104,7 +105,7 @@ CREATE TABLE message_attempts (
     at              timestamptz NOT NULL,
     kind            text NOT NULL CONSTRAINT message_attempts_kind
                     CHECK (kind IN ('delivered', 'relayed', 'deferred', 'bounced', 'failed', 'lost', 'unknown',
-                                     'scheduled', 'cancelled')),
+                                     'scheduled', 'cancelled', 'complained')),
     recipient       text,
     attempt         integer NOT NULL,
     smtp_code       integer,

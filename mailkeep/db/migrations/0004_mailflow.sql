@@ -68,6 +68,35 @@ CREATE TABLE mta_sts_policies (
     used_at    timestamptz NOT NULL                                                 -- a day of the last delivery
 );
 CREATE INDEX mta_sts_policies_by_age ON mta_sts_policies (tried_at);
+-- Groups of messages from which recipients can unsubscribe.
+CREATE TABLE unsubscribe_groups (
+    id         uuid PRIMARY KEY,
+    domain_id  uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+    name       text NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    CONSTRAINT unsubscribe_groups_name_unique UNIQUE (domain_id, name),
+    CONSTRAINT unsubscribe_groups_in_domain UNIQUE (domain_id, id)
+);
+
+-- Addresses to which a domain sends nothing by API: no mail at all (group_id NULL), or no mail of a group.
+CREATE TABLE suppressions (
+    id                uuid PRIMARY KEY,
+    domain_id         uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+    address           text NOT NULL,
+    address_key       text NOT NULL,
+    reason            text NOT NULL CONSTRAINT suppressions_reason
+                      CHECK (reason IN ('hard_bounce', 'complaint', 'unsubscribe', 'manual')),
+    group_id          uuid,
+    source_message_id uuid,                                                         -- no foreign key: it outlives the message
+    created_at        timestamptz NOT NULL,
+    CONSTRAINT suppressions_group FOREIGN KEY (domain_id, group_id) REFERENCES unsubscribe_groups (domain_id, id) ON DELETE CASCADE,
+    CONSTRAINT suppressions_unique UNIQUE NULLS NOT DISTINCT (domain_id, address_key, group_id)
+);
+CREATE INDEX suppressions_by_domain ON suppressions (domain_id, id);
+CREATE INDEX suppressions_by_address ON suppressions (address, id);
+CREATE INDEX suppressions_by_group ON suppressions (domain_id, group_id, id) WHERE group_id IS NOT NULL;
+CREATE INDEX suppressions_trigrams ON suppressions USING gin (address_key gin_trgm_ops);
 
 -- Recipients of all sent mail, by sender and by domain: one row for each minute with mail. `subject` is a sender's
 -- address key, a domain's name, or forward_subject() of a domain.

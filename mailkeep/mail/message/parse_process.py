@@ -23,7 +23,8 @@ import msgspec
 
 from mailkeep.core.child_process import ChildProcess
 from mailkeep.mail.message.parse import UnparsableMessage
-from mailkeep.mail.message.parse_worker import ANSWER, DONE, REQUEST, WHOLE
+from mailkeep.mail.message.parse_worker import ANSWER, DONE, REPORT, REQUEST, WHOLE
+from mailkeep.mail.message.report import MessageReport
 
 _PIECE = 256 << 10
 _Result = TypeVar("_Result")
@@ -109,6 +110,10 @@ class Parser:
         """
         return await self.run_limited(partial(self._attachment, content, number))
 
+    async def report(self, content: Callable[[], Iterable[bytes]]) -> MessageReport | None:
+        """Return the report about another message that a message contains, if it is one. Raises like `parse`."""
+        return await self.run_limited(partial(self._report, content))
+
     async def run_limited(self, parse: Callable[[], _Result]) -> _Result:
         """Run `parse`, which calls `ask`, in a thread when a child is free. Raises like `parse`."""
         await self._wait_for(self._free)
@@ -158,6 +163,10 @@ class Parser:
         result = msgspec.json.decode(meta, type=_ParseResult)
         return ParsedMessage(result.attachments, result.truncated, text, result.content_ids)
 
+    def _report(self, content: Callable[[], Iterable[bytes]]) -> MessageReport | None:
+        meta, _ = self.ask(content, REPORT, lambda child, length, deadline: child.read(length, deadline))
+        return msgspec.json.decode(meta, type=MessageReport | None)
+
     def _attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
         meta, file = self.ask(content, number, self._save)
         result = msgspec.json.decode(meta, type=_AttachmentResult | None)
@@ -180,8 +189,8 @@ class Parser:
     def ask(
         self, content: Callable[[], Iterable[bytes]], number: int, read: Callable[[ParseChild, int, float], _Result]
     ) -> tuple[bytes, _Result]:
-        """Send a message to a child; `number`: the attachment to return, or WHOLE. Returns the metadata, and the result
-        of `read`, which reads the content after the metadata.
+        """Send a message to a child; `number`: the attachment to return, WHOLE or REPORT. Returns the metadata, and the
+        result of `read`, which reads the content after the metadata.
         """
         with tempfile.TemporaryFile(dir=self._folder) as file:
             for chunk in content():

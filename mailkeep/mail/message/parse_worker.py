@@ -26,6 +26,7 @@ from mailkeep.core.confinement import confine, limit_cpu_time
 
 REQUEST = struct.Struct(">QQq")  # size of the message, maximum size of the content in the response, attachment's index
 WHOLE = -1  # in place of an attachment's index: the whole message
+REPORT = -2  # or: the report (`report.parse_report`)
 ANSWER = struct.Struct(">cQQ")  # status, size of the metadata, size of the content
 DONE, UNPARSABLE = b"+", b"-"
 
@@ -35,14 +36,16 @@ Answer = Callable[[bytes, int, int], tuple[bytes, bytes]]
 
 def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
     """Serve the socket with this file descriptor; `memory` in bytes, `cpu_seconds` for each message."""
-    serve(descriptor, cpu_seconds, memory, _parse)
-
-
-def _parse(content: bytes, max_size: int, number: int) -> tuple[bytes, bytes]:
     from mailkeep.mail.message.parse import parse
+    from mailkeep.mail.message.report import parse_report
 
-    parsed = parse(content)
-    return _message(parsed, max_size) if number == WHOLE else _attachment(parsed, number)
+    def answer(content: bytes, max_size: int, number: int) -> tuple[bytes, bytes]:
+        if number == REPORT:
+            return msgspec.json.encode(parse_report(content)), b""
+        parsed = parse(content)
+        return _message(parsed, max_size) if number == WHOLE else _attachment(parsed, number)
+
+    serve(descriptor, cpu_seconds, memory, answer)
 
 
 def serve(descriptor: int, cpu_seconds: int, memory: int, answer: Answer) -> None:
@@ -80,7 +83,7 @@ def _load_codecs() -> None:
     for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError):  # some exist on other systems only
             importlib.import_module(f"encodings.{module.name}")
-    for name in ("base64", "binascii", "email._header_value_parser", "email.generator", "quopri", "uu"):
+    for name in ("base64", "binascii", "email.parser", "email._header_value_parser", "email.generator", "quopri", "uu"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             importlib.import_module(name)

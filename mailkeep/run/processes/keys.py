@@ -9,8 +9,8 @@ server's host name has no keys unless it is a managed domain: its mail, from loc
 `/keys/ADDRESS/LOGIN`, for mail that a login submits with this single address in From: the keys of its domain, or 403
 with the text of the refusal (`refused`) if the login is not allowed to send as this address.
 
-`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, 404 if it is only forwarded elsewhere.
-Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
+`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, or is a report about sent mail; 404
+if it is only forwarded elsewhere. Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ class KeysListener:
             return 400, b"{}"
         async with self._app.db.autocommit() as conn:
             route = await routing.route(conn, recipient)
-        return (200 if any(delivery.type != "external" for delivery in route.deliveries) else 404), b"{}"
+        # Reports, bounces and complaints contain the text of messages, and stay here too.
+        has_home = route.decision == "bounce" or any(delivery.type != "external" for delivery in route.deliveries)
+        return (200 if has_home else 404), b"{}"
 
 
 def _refusal(text: str) -> tuple[int, bytes]:

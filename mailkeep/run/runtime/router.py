@@ -40,7 +40,9 @@ from mailkeep.features.mailflow.resending.routes import ENDPOINTS as RESENDING
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.scheduling.routes import ENDPOINTS as SCHEDULING
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
+from mailkeep.features.mailflow.suppressions.routes import ENDPOINTS as SUPPRESSIONS
 from mailkeep.features.mailflow.templates.routes import ENDPOINTS as TEMPLATES
+from mailkeep.features.mailflow.unsubscribe.routes import ENDPOINTS as UNSUBSCRIBE
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
@@ -90,6 +92,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *ROUTING,
     *SENDING,
     *TEMPLATES,
+    *SUPPRESSIONS,
+    *UNSUBSCRIBE,
     *HISTORY,
     *SCHEDULING,
     *RESENDING,

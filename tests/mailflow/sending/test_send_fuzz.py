@@ -132,7 +132,9 @@ def check(
 
 def check_envelope(mail: OutgoingMessage, submission: OutgoingEnvelope) -> None:
     asked = {box.address.key: box.address.text for box in reversed([*mail.to, *mail.cc, *mail.bcc])}
-    assert submission.mail_from == mail.sender.address.text
+    sender = mail.sender.address
+    is_bounce_address = submission.mail_from.startswith("b+") and submission.mail_from.endswith(f"@{sender.domain}")
+    assert is_bounce_address or submission.mail_from == sender.text
     assert sorted(submission.rcpt_to) == sorted(asked.values())
     addresses = [mail.sender.address.text, *asked.values(), *([mail.reply_to.address.text] if mail.reply_to else [])]
     assert submission.smtputf8 is not all(map(str.isascii, addresses))

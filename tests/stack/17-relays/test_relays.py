@@ -14,6 +14,7 @@ import trustme
 from tests.stack import harness
 from tests.stack.harness import Stack, eventually, letter
 from tests.stack.relays import Peer
+from tests.support.bounces import dsn
 from tests.support.scratch import new_directory
 
 ONE, TWO, PLAIN, GENERAL = "one.relay.test", "two.relay.test", "plain.relay.test", "general.relay.test"
@@ -94,13 +95,18 @@ def test_domains_use_their_own_relays_and_others_the_servers(relaying: Stack, pe
         assert found["remote_host"] == name
         assert found["diagnostic"].startswith(f"Ok: queued as {name}-")
         ((sender, content),) = to(peers[name], address)
-        assert sender == f"shop@{domain}"
+        assert sender.startswith("b+")
+        assert sender.endswith(f"@{domain}")
         assert f"d={domain}".encode() in content
         assert peers[name].logins[-1] == login
         assert relaying.do("GET", f"/messages/{sent['id']}")["status"] == "relayed"
         kinds = [each["kind"] for each in relaying.do("GET", f"/messages/{sent['id']}/events")]
         assert "relayed" in kinds
         assert "delivered" not in kinds
+        if domain == "one.test":  # what a relay takes may come back later
+            with relaying.smtp() as client:
+                client.sendmail("", [sender], dsn(address))
+            assert recipient(relaying, sent["id"], "bounced")["enhanced_code"] == "5.1.1"
     everywhere = [
         path for path in relaying.data_dir.rglob("*") if path.is_file() and path.suffix in ("", ".cf", ".log")
     ]
@@ -120,6 +126,12 @@ def test_mail_refused_by_a_relay_bounces_with_its_reply(relaying: Stack, peers: 
     found = recipient(relaying, sent["id"], "bounced")
     assert (found["smtp_code"], found["enhanced_code"], found["remote_host"]) == (550, "5.1.1", ONE)
     assert found["diagnostic"].startswith("nobody of this name")
+    with relaying.login("writer@bounces.test") as client:  # mail of the API bounces to its bounce address
+        client.sendmail(
+            "writer@bounces.test",
+            ["bounce@far.test"],
+            letter("bounce@far.test", "Nobody", sender="writer@bounces.test"),
+        )
     (bounce,) = eventually(lambda: relaying.mail_of("writer@bounces.test"))
     assert f"host {ONE} said: 550 5.1.1 nobody of this name".encode() in bounce.replace(b"\r\n    ", b" ")
     assert b"relay.sock" not in bounce

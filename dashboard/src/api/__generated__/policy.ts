@@ -305,6 +305,26 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "suppression.import": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "suppression.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "suppression.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "suppression.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "suspension.lift": {
     "role": "admin",
     "reach": "domain",
@@ -332,6 +352,21 @@ export const POLICY = {
   },
   "template.write": {
     "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "unsubscribe_group.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "unsubscribe_group.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "unsubscribe_group.write": {
+    "role": "domain_admin",
     "reach": "domain",
     "unenrolled": false
   },

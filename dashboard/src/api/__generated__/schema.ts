@@ -2452,7 +2452,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message again
-         * @description Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A recipient with status `unknown` may get it twice. CONFLICT, `details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, content_gone.
+         * @description Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A recipient with status `unknown` may get it twice; suppressed ones get nothing. CONFLICT, `details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, content_gone.
          */
         post: operations["postMessagesByIdResend"];
         delete?: never;
@@ -2964,7 +2964,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message, or that it is stored until `scheduled_at` (`status` scheduled); permissions, domain and limits are then checked again, and a message that is not sent has `mail.failed` with the reason. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a `template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD `variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.
+         * @description 200 means that the mail transfer agent has accepted the message, or that it is stored until `scheduled_at` (`status` scheduled); permissions, domain, suppressions and limits are then checked again, and a message that is not sent has `mail.failed` with the reason. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. Suppressed recipients get nothing (`status` suppressed); if none is left, the response is RECIPIENT_SUPPRESSED. With a `template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD `variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.
          */
         post: operations["postSend"];
         delete?: never;
@@ -3068,6 +3068,91 @@ export interface paths {
          * @description The failures behind it are forgotten too. NOT_FOUND if the block has ended.
          */
         delete: operations["deleteSignInBlocksById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List suppressions
+         * @description Addresses to which domains send nothing by API. With `group_id` null a suppression holds for all mail of its domain, otherwise for messages of that unsubscribe group.
+         */
+        get: operations["getSuppressions"];
+        put?: never;
+        /**
+         * Suppress an address
+         * @description CONFLICT `exists` if it is suppressed already; `details.suppression_id` names the suppression.
+         */
+        post: operations["postSuppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a suppression */
+        get: operations["getSuppressionsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a suppression
+         * @description The address gets mail again. `note` is kept in the audit log.
+         */
+        delete: operations["deleteSuppressionsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export suppressions as CSV
+         * @description With the filters of the list, oldest first. An apostrophe stands before a cell that a spreadsheet would evaluate as a formula; an import takes it off again.
+         */
+        get: operations["getSuppressionsExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/suppressions/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import suppressions
+         * @description All valid rows are added in one transaction; addresses that are suppressed already do not change. The body may also be CSV (`text/csv`, UTF-8) whose first line names the columns: `address`, `reason` (default `manual`), `domain` (its name; default `?domain_id=`), `group_id`, `created_at` (ignored): the columns of an export.
+         */
+        post: operations["postSuppressionsImport"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3217,6 +3302,73 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/u/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the page of an unsubscribe link
+         * @description A page for people, which changes nothing. 404 for a link that was not made here.
+         */
+        get: operations["getUByToken"];
+        put?: never;
+        /**
+         * Unsubscribe by a link
+         * @description One click (RFC 8058): mail programs send `List-Unsubscribe=One-Click` as a form. Suppresses the recipient for the group. Idempotent. 404 for a link that was not made here.
+         */
+        post: operations["postUByToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/unsubscribe-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List unsubscribe groups */
+        get: operations["getUnsubscribeGroups"];
+        put?: never;
+        /**
+         * Create an unsubscribe group
+         * @description A message sent with `unsubscribe: {group_id}` has a link by which its recipient leaves the group. CONFLICT `name_taken`.
+         */
+        post: operations["postUnsubscribeGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/unsubscribe-groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an unsubscribe group */
+        get: operations["getUnsubscribeGroupsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an unsubscribe group
+         * @description Its suppressions are deleted too, and the links of its messages are no longer valid.
+         */
+        delete: operations["deleteUnsubscribeGroupsById"];
+        options?: never;
+        head?: never;
+        /** Rename an unsubscribe group */
+        patch: operations["patchUnsubscribeGroupsById"];
         trace?: never;
     };
     "/version": {
@@ -3470,6 +3622,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "mail.complained": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.complained
+         * @description A recipient reported the message as spam; its address is suppressed for the domain.
+         */
+        post: operations["onMailComplained"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "mail.delivered": {
         parameters: {
             query?: never;
@@ -3584,6 +3756,26 @@ export interface webhooks {
          * @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too.
          */
         post: operations["onMailSpam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "mail.suppressed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mail.suppressed
+         * @description A recipient got nothing because its address is suppressed; the message was sent to the others.
+         */
+        post: operations["onMailSuppressed"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4987,6 +5179,22 @@ export interface components {
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
+        /** @description The results in the order of the rows, and their counts. */
+        ImportAnswer: {
+            failed: number;
+            results: components["schemas"]["ImportResult"][];
+            succeeded: number;
+            total: number;
+        };
+        /** @description The outcome of the row at `index` (from 0): `id` of its suppression, or `error`, `code` and `details`. */
+        ImportResult: {
+            code?: string | null;
+            details?: Record<string, unknown> | null;
+            error?: string | null;
+            /** Format: uuid */
+            id?: string | null;
+            index: number;
+        };
         /** @description A value of a higher level, and which one: `domain` or `server` (the setting). */
         InheritedFlagRecord: {
             /** @enum {string} */
@@ -5119,6 +5327,8 @@ export interface components {
             attempts: number;
             /** @description `permanent` or `temporary`. */
             bounce_type: string;
+            /** @description Why: one of 16 classes, such as `mailbox_full`. */
+            class: string;
             /** @description The text of its reply. */
             diagnostic: string | null;
             /** @description The managed domain that it is from, or for. */
@@ -5133,6 +5343,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description The provider of the other server, such as `google`; null if there was none. */
+            provider: string | null;
             /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
             /** @description The other server. */
@@ -5347,6 +5559,31 @@ export interface components {
             message_count: number;
             used_bytes: number;
         };
+        /** @description A recipient reported the message as spam; its address is suppressed for the domain. */
+        MailComplained: {
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description The metadata that it was sent with, if any. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description The mail server's queue ID, if it has one. */
+            queue_id: string | null;
+            /** @description Of the suppression: `hard_bounce`, `complaint`, `unsubscribe`, `manual`. */
+            reason: string;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description GET /suppressions/{id}. */
+            suppression_id: string;
+            /** @description The tags that it was sent with, if any. */
+            tags?: string[];
+            /** @description The recipient. */
+            to: string;
+        };
         /** @description The server of a recipient accepted the message: once for each recipient. */
         MailDelivered: {
             /** @description The number of delivery attempts so far. */
@@ -5384,6 +5621,8 @@ export interface components {
         MailFailed: {
             /** @description The number of delivery attempts so far. */
             attempts: number;
+            /** @description Why: one of 16 classes, such as `mailbox_full`. */
+            class: string;
             /** @description The text of its reply. */
             diagnostic: string | null;
             /** @description The managed domain that it is from, or for. */
@@ -5398,6 +5637,8 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description The provider of the other server, such as `google`; null if there was none. */
+            provider: string | null;
             /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
             /** @description Why, in words. Of a scheduled message that was not submitted a code, such as `permission`. */
@@ -5519,10 +5760,42 @@ export interface components {
             /** @description The filter's score. */
             spam_score: number;
         };
-        /** @description A recipient and its delivery status; `diagnostic` is the reply of the remote server. */
+        /** @description A recipient got nothing because its address is suppressed; the message was sent to the others. */
+        MailSuppressed: {
+            /** @description The managed domain that it is from, or for. */
+            domain: string;
+            /** @description The address of its sender. */
+            from: string;
+            /** @description Its Message-ID header. */
+            message_id: string;
+            /** @description The metadata that it was sent with, if any. */
+            metadata?: {
+                [key: string]: string;
+            };
+            /** @description The mail server's queue ID, if it has one. */
+            queue_id: string | null;
+            /** @description Of the suppression: `hard_bounce`, `complaint`, `unsubscribe`, `manual`. */
+            reason: string;
+            /** @description Its subject, decoded. */
+            subject: string;
+            /** @description GET /suppressions/{id}. */
+            suppression_id: string;
+            /** @description The tags that it was sent with, if any. */
+            tags?: string[];
+            /** @description The recipient. */
+            to: string;
+        };
+        /**
+         * @description A recipient and its delivery status; `diagnostic` is the reply of the remote server.
+         *
+         *         `class` (why, one of 16) and `provider` (of the remote server; null if there was none) are set for the statuses
+         *         deferred, bounced and failed, `suppression` for suppressed.
+         */
         MessageRecipientResponse: {
             address: string;
             attempts: number;
+            /** @enum {string|null} */
+            class: "auth" | "bad_domain" | "content" | "expired" | "greylisted" | "invalid_recipient" | "mailbox_disabled" | "mailbox_full" | "network" | "policy" | "rate_limited" | "relay_denied" | "reputation" | "tls" | "too_large" | "unknown" | null;
             diagnostic: string | null;
             enhanced_code: string | null;
             /**
@@ -5530,9 +5803,11 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             next_attempt_at: string | null;
+            provider: string | null;
             remote_host: string | null;
             smtp_code: number | null;
             status: string;
+            suppression: components["schemas"]["SuppressionResponse"] | null;
         };
         /** @description A message of the history. */
         MessageResponse: {
@@ -5568,7 +5843,7 @@ export interface components {
             source: "api" | "mailkeep" | "smtp" | "system";
             spam: components["schemas"]["Spam"];
             /** @enum {string} */
-            status: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "unknown";
+            status: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "suppressed" | "unknown";
             subject: string;
             tags: string[];
             template: components["schemas"]["MessageTemplate"] | null;
@@ -6181,15 +6456,15 @@ export interface components {
         };
         /** @description Where mail for an address is delivered, and why. */
         RouteExplanationRecord: {
-            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
+            /** @description deliver, bounce (reports about sent mail; no delivery), unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
             decision: string;
             deliveries: components["schemas"]["RouteDeliveryRecord"][];
             steps: components["schemas"]["RouteStepRecord"][];
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, report,
-         *         reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+         * @description One lookup. `step`: bounce, domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster,
+         *         report, reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
          */
         RouteStepRecord: {
             address: string;
@@ -6395,6 +6670,7 @@ export interface components {
             template_id?: string | null;
             text_body?: string | null;
             to: components["schemas"]["AddressBody"][];
+            unsubscribe?: components["schemas"]["UnsubscribeGroupBody"] | null;
             /** @description Values of the template's variables: an object, nested for dotted names; at most 256 KiB. */
             variables?: Record<string, unknown>;
         };
@@ -6593,6 +6869,71 @@ export interface components {
             started_at: string;
             /** @enum {string} */
             state: "failed" | "running" | "succeeded";
+        };
+        /** @description An address to suppress for mail from a domain; `group_id`: only for messages of this unsubscribe group. */
+        SuppressionCreate: {
+            /** Format: email */
+            address: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            group_id?: string | null;
+            /**
+             * @default manual
+             * @enum {string}
+             */
+            reason?: "complaint" | "hard_bounce" | "manual" | "unsubscribe";
+        };
+        /** @description A suppression was removed. */
+        SuppressionDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description 1 to 10,000 rows. An error in one does not affect the others. */
+        SuppressionImport: {
+            items: {
+                /** Format: email */
+                address: string;
+                /** @description Ignored */
+                created_at?: string;
+                /** @description Its name; or `domain_id` */
+                domain?: string;
+                /** Format: uuid */
+                domain_id?: string;
+                /** Format: uuid */
+                group_id?: string;
+                /**
+                 * @default manual
+                 * @enum {string}
+                 */
+                reason?: "hard_bounce" | "complaint" | "unsubscribe" | "manual";
+            }[];
+        };
+        /** @description An address to which the domain sends nothing by API: no mail at all, or (`group_id`) none of a group. */
+        SuppressionRecord: {
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            group_id: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            reason: "complaint" | "hard_bounce" | "manual" | "unsubscribe";
+            /** Format: uuid */
+            source_message_id: string | null;
+        };
+        /** @description The suppression because of which a recipient got nothing. */
+        SuppressionResponse: {
+            /** Format: uuid */
+            id: string;
+            reason: string;
         };
         /** @description The reason of a suspension, shown on the mailbox. */
         SuspendBody: {
@@ -6902,7 +7243,7 @@ export interface components {
             at: string;
             detail: components["schemas"]["TimelineDetail"];
             /** @enum {string} */
-            kind: "accepted" | "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "scheduled" | "submitted" | "unknown";
+            kind: "accepted" | "bounced" | "cancelled" | "complained" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "scheduled" | "submitted" | "suppressed" | "unknown";
             recipient: string | null;
         };
         /** @description Sessions of a day. */
@@ -6979,6 +7320,48 @@ export interface components {
             one_click?: boolean;
             /** @default  */
             url?: string;
+        };
+        /** @description The unsubscribe group of the message: adds List-Unsubscribe with a link for its only recipient (RFC 8058). */
+        UnsubscribeGroupBody: {
+            /** Format: uuid */
+            group_id: string;
+        };
+        /** @description A group to create; its name is unique in the domain. */
+        UnsubscribeGroupCreate: {
+            /** Format: uuid */
+            domain_id: string;
+            /** @description Recipients see it on the page of the link. */
+            name: string;
+        };
+        /** @description A group was deleted, with this number of suppressions. */
+        UnsubscribeGroupDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+            suppressions: number;
+        };
+        /** @description Changes of a group. */
+        UnsubscribeGroupPatch: {
+            /** @description Recipients see it on the page of the link. */
+            name?: string;
+        };
+        /** @description Messages of a domain from which recipients can unsubscribe. */
+        UnsubscribeGroupRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
         };
         /**
          * @description A record that Mailkeep writes. `written`: by Mailkeep; `present`: somebody else had published it before;
@@ -7127,7 +7510,7 @@ export interface components {
         WebhookChange: {
             active?: boolean;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events?: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events?: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
@@ -7136,7 +7519,7 @@ export interface components {
             /** Format: uuid */
             domain_id?: string | null;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
@@ -7725,8 +8108,10 @@ export interface components {
          *     `FORBIDDEN` Your role or domains do not allow this.
          *
          *     `MAILBOX_SUSPENDED` Sending is suspended for this address.
+         *
+         *     `RECIPIENT_SUPPRESSED` Every recipient of the message is suppressed.
          */
-        "403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED": {
+        "403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED.RECIPIENT_SUPPRESSED": {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                 "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -7738,7 +8123,7 @@ export interface components {
                 "application/json": components["schemas"]["Refusal"] & {
                     error?: {
                         /** @enum {unknown} */
-                        code?: "API_KEY_DOMAIN_SCOPE" | "DOMAIN_INACTIVE" | "DOMAIN_NOT_FOUND" | "FORBIDDEN" | "MAILBOX_SUSPENDED";
+                        code?: "API_KEY_DOMAIN_SCOPE" | "DOMAIN_INACTIVE" | "DOMAIN_NOT_FOUND" | "FORBIDDEN" | "MAILBOX_SUSPENDED" | "RECIPIENT_SUPPRESSED";
                     };
                 };
             };
@@ -11294,7 +11679,7 @@ export interface operations {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -11381,7 +11766,7 @@ export interface operations {
                 after?: string;
                 domain_id?: string;
                 duration?: number;
-                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
                 /** @description The ID of the last event seen. */
@@ -14162,7 +14547,7 @@ export interface operations {
                 queue_id?: string;
                 since?: string;
                 sort?: "created_at";
-                status?: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "unknown";
+                status?: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "suppressed" | "unknown";
                 subject?: string;
                 tag?: string;
                 to?: string;
@@ -14451,7 +14836,7 @@ export interface operations {
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED.RECIPIENT_SUPPRESSED"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
@@ -15506,7 +15891,7 @@ export interface operations {
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_HEADER.INVALID_JSON.INVALID_RECIPIENT.INVALID_SENDER.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED.RECIPIENT_SUPPRESSED"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
@@ -15718,6 +16103,267 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSuppressions: {
+        parameters: {
+            query?: {
+                address?: string;
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                group_id?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                reason?: "complaint" | "hard_bounce" | "manual" | "unsubscribe";
+                sort?: "created_at" | "address";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SuppressionRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postSuppressions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuppressionCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SuppressionRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSuppressionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SuppressionRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteSuppressionsById: {
+        parameters: {
+            query?: {
+                note?: string;
+            };
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SuppressionDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSuppressionsExport: {
+        parameters: {
+            query?: {
+                address?: string;
+                domain_id?: string;
+                group_id?: string;
+                reason?: "complaint" | "hard_bounce" | "manual" | "unsubscribe";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postSuppressionsImport: {
+        parameters: {
+            query?: {
+                domain_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuppressionImport"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ImportAnswer"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.BATCH_TOO_LARGE.EMPTY_BATCH.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -16169,6 +16815,296 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getUByToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    postUByToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getUnsubscribeGroups: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnsubscribeGroupRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postUnsubscribeGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnsubscribeGroupCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnsubscribeGroupRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getUnsubscribeGroupsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnsubscribeGroupRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteUnsubscribeGroupsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnsubscribeGroupDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchUnsubscribeGroupsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnsubscribeGroupPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnsubscribeGroupRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getVersion: {
         parameters: {
             query?: never;
@@ -16420,7 +17356,7 @@ export interface operations {
             query?: {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                event?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                event?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -16812,6 +17748,52 @@ export interface operations {
             };
         };
     };
+    onMailComplained: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailComplained"];
+                    /** @constant */
+                    event: "mail.complained";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     onMailDelivered: {
         parameters: {
             query?: never;
@@ -17066,6 +18048,52 @@ export interface operations {
                     data: components["schemas"]["MailSpam"];
                     /** @constant */
                     event: "mail.spam";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailSuppressed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailSuppressed"];
+                    /** @constant */
+                    event: "mail.suppressed";
                     /** Format: uuid */
                     event_id: string;
                     /**

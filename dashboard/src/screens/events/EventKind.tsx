@@ -8,6 +8,8 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mail.received.full': 'good',
   'mail.bounced': 'bad',
   'mail.failed': 'bad',
+  'mail.suppressed': 'warn',
+  'mail.complained': 'bad',
   'mail.spam': 'warn',
   'mailbox.quota': 'warn',
   'domain.dns_failed': 'bad',

@@ -7,6 +7,8 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'mail.delivered': 'accepted by the remote server',
   'mail.bounced': 'rejected by the remote server, or deferred at the first attempt',
   'mail.failed': 'no server accepted it in time; not retried',
+  'mail.suppressed': 'not sent to a suppressed recipient',
+  'mail.complained': 'a recipient reported it as spam',
   'mail.received': 'delivered to a mailbox',
   'mail.received.full': 'delivered to a mailbox, with the message content',
   'mail.spam': 'classified as spam',

@@ -15,6 +15,7 @@ import { DetailPage } from '../../ui/DetailPage'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Icon } from '../../ui/Icon'
+import { BounceExplanation } from './BounceExplanation'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { MessageActions } from './MessageActions'
@@ -128,6 +129,7 @@ function Recipients({ message }: { message: MessageRecord }) {
               diagnostic={recipient.diagnostic}
               remote_host={recipient.remote_host}
             />
+            <BounceExplanation recipient={recipient} />
             {recipient.next_attempt_at && recipient.next_attempt_at !== message.scheduled_at && (
               <p className="muted small">
                 Next attempt <Time at={recipient.next_attempt_at} form="exact" />, after {pluralize(recipient.attempts, 'attempt')}
@@ -161,6 +163,8 @@ const KIND_TEXTS: Readonly<Partial<Record<Schema['TimelineEntryResponse']['kind'
   submitted: 'submitted to the mail server',
   accepted: 'accepted by the mail server',
   lost: 'did not reach the mail server',
+  suppressed: 'not sent: the address is suppressed',
+  complained: 'reported as spam',
 }
 
 function Timeline({ message }: { message: MessageRecord }) {

@@ -30,6 +30,7 @@ const STATUSES: Readonly<Record<Message['status'], string>> = {
   relayed: 'accepted by a smarthost, which reports no outcome',
   bounced: "rejected by the recipient's server",
   failed: 'no server accepted it in time',
+  suppressed: 'not sent: the recipient is suppressed',
   partial: 'the statuses of the recipients differ',
   received: 'delivered to a mailbox',
   rejected: 'incoming mail that was refused',

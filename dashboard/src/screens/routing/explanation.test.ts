@@ -9,8 +9,8 @@ test('every decision and step of the API has a text', () => {
   const { RouteExplanationRecord, RouteStepRecord } = openapi.components.schemas
   const decisions = namesIn(RouteExplanationRecord.properties.decision.description)
   expect(decisions).toContain('no_administrator')
-  for (const decision of decisions) expect(describeDecision(decision)).toMatch(/^is (delivered$|rejected: |deferred: )/)
-  const steps = namesIn(/domain_alias[^;]*/.exec(RouteStepRecord.description)?.[0] ?? '')
+  for (const decision of decisions) expect(describeDecision(decision)).toMatch(/^is (delivered$|accepted as |rejected: |deferred: )/)
+  const steps = namesIn(/bounce, domain_alias[^;]*/.exec(RouteStepRecord.description)?.[0] ?? '')
   expect(steps).toContain('postmaster')
   for (const step of steps) expect(describeStep(step)).toMatch(/^[A-Z]/)
 })

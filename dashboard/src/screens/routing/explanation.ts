@@ -1,6 +1,7 @@
 /** The text of each decision with its SMTP reply. */
 const DECISIONS: Readonly<Record<string, string>> = {
   deliver: 'is delivered',
+  bounce: 'is accepted as a report about sent mail, and not delivered',
   unknown_user: 'is rejected: the address does not exist (550 5.1.1)',
   mailbox_inactive: 'is rejected: the mailbox is inactive (550 5.2.1)',
   receiving_disabled: 'is rejected: receiving is disabled for the domain (550 5.7.1)',
@@ -12,6 +13,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
 }
 
 const STEPS: Readonly<Record<string, string>> = {
+  bounce: 'Bounce address',
   domain_alias: 'Alias domain',
   domain: 'Domain',
   mailbox: 'Mailbox',

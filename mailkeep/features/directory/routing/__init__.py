@@ -1,5 +1,8 @@
 """Routing: where mail for an address is delivered. One SQL function (`route_address`) decides for all callers.
 
+A bounce address (`mail/message/bounce_address`) comes first, also in a domain that is inactive or receives no mail:
+reports about mail of the domain arrive there. An address of its form that is no bounce address is unknown.
+
 In a managed domain that is active and receives mail, the first match in this order decides:
 
 1. a mailbox with exactly this address,
@@ -24,6 +27,7 @@ copy keeps one if nothing else remains.
 Decisions, and the SMTP reply:
 
 - `deliver`: 250
+- `bounce`: 250; a bounce address, no delivery
 - `unknown_user`: 550 5.1.1; nothing matches, or the match leads nowhere
 - `mailbox_inactive`: 550 5.2.1
 - `receiving_disabled`: 550 5.7.1; the domain receives no mail

@@ -9,6 +9,7 @@ from uuid import UUID
 
 Decision = Literal[
     "deliver",
+    "bounce",
     "unknown_user",
     "mailbox_inactive",
     "mailbox_full",
@@ -51,7 +52,7 @@ class Route:
 class RouteStep:
     """One lookup: what was looked up under which address, the result, and the row that matched.
 
-    `step`: domain_alias, domain, mailbox, alias, plus, catch_all, forward, postmaster, report, reject.
+    `step`: bounce, domain_alias, domain, mailbox, alias, plus, catch_all, forward, postmaster, report, reject.
     """
 
     step: str

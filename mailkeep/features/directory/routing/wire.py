@@ -15,7 +15,8 @@ DecisionField = Annotated[
     str,
     Meta(
         description=(
-            "deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of"
+            "deliver, bounce (reports about sent mail; no delivery), unknown_user,"
+            " mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of"
             " postmaster and abuse), expansion_limit, too_many_destinations, not_managed"
         )
     ),
@@ -23,8 +24,8 @@ DecisionField = Annotated[
 
 
 class RouteStepRecord(Struct, frozen=True):
-    """One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, report,
-    reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+    """One lookup. `step`: bounce, domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster,
+    report, reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
     """
 
     step: str

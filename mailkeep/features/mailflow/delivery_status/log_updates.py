@@ -22,6 +22,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     RetryIntervals,
     TrackedMessage,
 )
+from mailkeep.features.mailflow.suppressions import service as suppressions
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
 from mailkeep.features.record.messages import service as messages
@@ -62,7 +63,7 @@ async def apply_lines(
             open_mail[mail.queue_id] = mail
     await _add_recipients(conn, updates)
     if outcomes:
-        for attempt in await messages.record_outcomes(conn, at, outcomes):
+        for attempt in await suppressions.record_outcomes(conn, at, outcomes):
             counters.add("deliveries", "outbound", attempt.kind)
     await messages.record_attempts(conn, [each for update in updates for each in _expanded_attempts(update, at)])
     if on_hold := [message_id for update in updates if update.on_hold for message_id in rules.message_ids(update)]:
@@ -208,7 +209,8 @@ async def _attach_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate
         mail = update.mail
         if message := by_queue_id.get(mail.queue_id):
             is_complete = mail.origin == "api" or mail.queue_id in envelopes
-            recipients = len(message.recipients) if is_complete else mail.queue_recipients or 0
+            submitted = sum(each.suppression is None for each in message.recipients)
+            recipients = submitted if is_complete else mail.queue_recipients or 0
             mail = replace(mail, message_id=message.id, original_recipients=recipients, envelope_known=is_complete)
             attached.append(replace(update, mail=mail))
         elif mail.origin == "api" and mail.message_id is None and mail.queue_recipients is not None:
@@ -275,7 +277,7 @@ async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], 
             lost = MissingMessage(message_id, update.mail.queue_id)
             counters.add("deliveries", "outbound", "unknown", times=await end_unknown(conn, at, lost, _NO_OUTCOME))
     if failed:
-        for attempt in await messages.record_outcomes(conn, at, failed):
+        for attempt in await suppressions.record_outcomes(conn, at, failed):
             counters.add("deliveries", "outbound", attempt.kind)
 
 

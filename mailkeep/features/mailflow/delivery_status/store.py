@@ -124,7 +124,8 @@ async def restore_tracked(conn: Conn, queue_ids: Collection[str], at: datetime) 
     cursor = await conn.execute(
         """
         SELECT m.queue_id, m.source, m.message_id AS header_id, m.mail_from, m.size, m.id, m.accepted_at,
-               (SELECT count(*) FROM message_recipients r WHERE r.message_id = m.id) AS recipients,
+               (SELECT count(*) FROM message_recipients r
+                WHERE r.message_id = m.id AND r.suppression IS NULL) AS recipients,
                EXISTS (SELECT FROM message_recipients r JOIN domains d ON d.name = split_part(r.address_key, '@', 2)
                        WHERE r.message_id = m.id) AS has_local
         FROM messages m

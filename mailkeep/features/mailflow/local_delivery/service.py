@@ -16,6 +16,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
 from mailkeep.features.mailflow.local_delivery import rules, store
 from mailkeep.features.mailflow.local_delivery.journal import Journal
 from mailkeep.features.mailflow.local_delivery.model import LmtpDelivery, LmtpRecipient, LocalMailbox
@@ -45,6 +46,7 @@ _MAX_BATCH = 100  # deliveries recorded by one transaction
 _MIN_INTERVAL = 0.01  # seconds between transactions
 _NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not forwarded")  # as in rspamd.local.lua
 _DISCARDED = SmtpReply(250, "2.0.0", "Refused by the mailbox; discarded without a bounce")
+_REPORT = SmtpReply(250, "2.0.0", "Report received")
 _DELIVERED = SmtpReply(250, "2.0.0", "Already delivered")
 _STAGES_BEFORE_CONTENT = ("connect", "greeting", "ehlo", "envelope")
 
@@ -79,13 +81,20 @@ async def deliver(
     """Deliver a message to its mailboxes, and record it. Returns Dovecot's reply for each recipient, in order.
 
     If Dovecot permanently refuses mail of another server (a full mailbox), the message is recorded as rejected, and the
-    reply is 250: Postfix sends no bounce. Raises `Unavailable`, `ConnectionLost` or `SmtpRefusal`: Postfix must retry,
+    reply is 250: Postfix sends no bounce. For a bounce address, the report is applied instead.
+
+    Raises `Unavailable`, `ConnectionLost` or `SmtpRefusal`: Postfix must retry,
     although Dovecot may have the message.
     """
     if all(is_probe(each.address) for each in recipients):
         return await hand_over([each.address for each in recipients], None)  # it leaves no trace
     async with recorder.lock(mail.queue_id):
-        return await _deliver(app, recorder, mail, recipients, hand_over)
+        reports = {each.address for each in recipients if bounce_reports.is_bounce_address(each.address)}
+        for address in sorted(reports):
+            await bounce_reports.receive(app, address, mail.content, from_other_server=mail.source == "smtp")
+        others = [each for each in recipients if each.address not in reports]
+        replies = iter(await _deliver(app, recorder, mail, others, hand_over) if others else ())
+        return [_REPORT if each.address in reports else next(replies) for each in recipients]
 
 
 async def _deliver(

@@ -35,7 +35,7 @@ ReceiveOutcome = Literal[
 
 @dataclass(frozen=True, slots=True)
 class InboundMail:
-    """A message for recipients whose routes are `deliver`. Each call of `content` reads it from the start.
+    """A message for recipients whose routes are `deliver` or `bounce`. Each call of `content` reads it from the start.
 
     `trace`: the Received field to prepend (RFC 5321 §4.4), with its CRLF.
     """

@@ -20,6 +20,7 @@ _GTUBE_VERDICT = SpamVerdict(1000.0, "add header", ("GTUBE",))
 
 _REPLIES = {
     "deliver": SmtpReply(250, "2.1.5", "Ok"),
+    "bounce": SmtpReply(250, "2.1.5", "Ok"),
     "unknown_user": SmtpReply(550, "5.1.1", "User unknown"),
     "mailbox_full": SmtpReply(452, "4.2.2", "Mailbox full"),
     "message_too_large": SmtpReply(552, "5.2.2", "The message is larger than the mailbox's quota"),

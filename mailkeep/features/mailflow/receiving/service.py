@@ -22,6 +22,7 @@ from mailkeep.features.directory.mailboxes.model import maildir_of
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
 from mailkeep.features.mailflow.receiving import rules, store, wire
 from mailkeep.features.mailflow.receiving.model import (
     InboundMail,
@@ -142,9 +143,16 @@ class _DeliveryPlan:
 async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     """Deliver a message to its mailboxes and queue its external copies; returns when all is on disk and in the history.
 
+    For a bounce address, the report is applied instead.
+
     A full mailbox is skipped, with a row in the history, if the message has another destination. After an exception no
     copy is left, except under a queue ID that will be retried.
     """
+    reports = [address for address, route in mail.recipients if route.decision == "bounce"]
+    for address in reports:
+        await bounce_reports.receive(app, address, mail.content, from_other_server=mail.source == "smtp")
+    if len(reports) == len(mail.recipients):
+        return "deliver"
     recipients, external = _split_destinations(mail)
     reports = [
         recipient for recipient, route in mail.recipients if any(each.type == "report" for each in route.deliveries)

@@ -11,6 +11,7 @@ from mailkeep.core.errors import (
     DomainInactive,
     MailboxSuspended,
     NotFound,
+    RecipientSuppressed,
     SenderDomainUnknown,
     SendFailed,
     SendUnavailable,
@@ -50,8 +51,9 @@ ENDPOINTS = (
         summary="Send a message again",
         description=(
             "Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A "
-            "recipient with status `unknown` may get it twice. CONFLICT, `details.reason`: still_open (a recipient "
-            "has no final status), nothing_undelivered, not_outbound, content_gone."
+            "recipient with status `unknown` may get it twice; suppressed ones get nothing. CONFLICT, "
+            "`details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, "
+            "content_gone."
         ),
         tag="Messages",
         data=history.MessageResponse,
@@ -63,6 +65,7 @@ ENDPOINTS = (
             SenderDomainUnknown,
             DomainInactive,
             ApiKeyDomainScope,
+            RecipientSuppressed,
             MailboxSuspended,
             SendFailed,
             SendUnavailable,

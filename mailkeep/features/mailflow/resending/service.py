@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -18,7 +18,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.mailflow.resending import rules
 from mailkeep.features.mailflow.sandbox import service as sandbox
-from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending, writes
+from mailkeep.features.mailflow.sending import recipients, rules as sending_rules, service as sending, writes
 from mailkeep.features.mailflow.sending.model import SenderDomain
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -59,9 +59,9 @@ async def resend(app: App, who: Principal, message_id: UUID) -> UUID:
     """
     async with app.db.autocommit() as conn:
         original = await history.get(conn, who, message_id, "message.resend")
-    recipients = rules.list_undelivered(original)
+    undelivered = [parse_address(each) for each in rules.list_undelivered(original)]
     sender = parse_address(original.from_address)
-    domains = await sending.refuse_senders(app, who, [sender])
+    domains = await sending.refuse_senders(app, who, [sender], [each.key for each in undelivered])
     domain = sending_rules.domain_may_send(domains.get(sender.key))
     at = app.clock()
     new_id = uuid7(at)
@@ -72,13 +72,19 @@ async def resend(app: App, who: Principal, message_id: UUID) -> UUID:
         raise rules.content_gone()
     with content.file:
         sending_rules.refuse_too_large(content.size, app.settings.limits.message_size_bytes)
+        envelope, suppressed = recipients.split_suppressed(undelivered, domain, None)
         if app.mta is None:
             raise SendUnavailable
+        mail_from = recipients.envelope_sender(app, new_id, sender, envelope)
         header = HeaderSummary(
             header_id, sender.text, original.to_addresses, original.cc_addresses, original.subject, content.size
         )
+        row = outbound_message(
+            at, "api", MessageDomain(domain.id, domain.name), header, mail_from, [each.text for each in envelope]
+        )
         row = replace(
-            outbound_message(at, "api", MessageDomain(domain.id, domain.name), header, sender.text, recipients),
+            row,
+            recipients=[*row.recipients, *suppressed],
             id=new_id,
             admin_id=who.admin_id,
             api_key_id=who.key_id,
@@ -95,15 +101,15 @@ async def resend(app: App, who: Principal, message_id: UUID) -> UUID:
 
 async def _send(app: App, who: Principal, domain: SenderDomain, row: Message, content: _NewContent) -> None:
     attempt = writes.api_attempt(row)
-    await _charge_forwards(app, row)
+    submitted = [each.address for each in row.recipients if each.suppression is None]
+    await _charge_forwards(app, row, submitted)
     refused = await writes.begin(app, who, row.created_at, [attempt])
     if refused:
         async with app.db.autocommit() as conn:
             await abuse.uncount_forwards(conn, [str(row.id)])
         raise refused[row.id]
-    recipients = [each.address for each in row.recipients]
-    needs_utf8 = not (content.head + row.mail_from.encode() + "".join(recipients).encode()).isascii()
-    envelope = OutgoingEnvelope(row.mail_from, recipients, content.size, content.is_8bit, needs_utf8)
+    needs_utf8 = not (content.head + row.mail_from.encode() + "".join(submitted).encode()).isascii()
+    envelope = OutgoingEnvelope(row.mail_from, submitted, content.size, content.is_8bit, needs_utf8)
     result = await sending.submit(app, domain.name if domain.has_relay else None, envelope, content.chunks())
     if isinstance(result, AcceptedSubmission) and app.settings.mta.mode != "sandbox":  # which stores it itself
         await asyncio.to_thread(content_files.save_contents, app.data_dir, [(row.id, content.chunks())])
@@ -113,9 +119,9 @@ async def _send(app: App, who: Principal, domain: SenderDomain, row: Message, co
         raise outcome
 
 
-async def _charge_forwards(app: App, row: Message) -> None:
+async def _charge_forwards(app: App, row: Message, submitted: Sequence[str]) -> None:
     """Count the external copies of aliases and forwards, as for any send."""
-    addresses = [parse_address(each.address) for each in row.recipients]
+    addresses = [parse_address(each) for each in submitted]
     async with app.db.autocommit() as conn:
         copies = await abuse.external_copies(conn, addresses)
     limit = app.settings.limits.external_expansion

@@ -5,5 +5,5 @@ stores it in a file, and answers 250 with a queue ID once file and database row 
 delivers to each recipient. Recipients at managed domains are delivered locally, with the usual routing. External
 recipients are reported as delivered, except those with the local parts `bounce` (550 5.1.1), `defer` (451 4.2.0,
 delivered at the second attempt) and `fail` (expires after two attempts), each with any `+tag`. Retries come after 2
-seconds.
+seconds. A bounce suppresses its address (`mailflow/suppressions`) only with a tag.
 """

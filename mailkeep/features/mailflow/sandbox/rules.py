@@ -39,6 +39,11 @@ def remote_outcome(recipient: str, attempt: int) -> SandboxOutcome:
     return SandboxOutcome("delivered", ServerReply(250, "2.0.0", "Ok (sandbox)", _REMOTE))
 
 
+def is_test_address(recipient: str) -> bool:
+    """Whether a recipient is an address that fails on purpose, without a tag: it is not suppressed."""
+    return recipient.rpartition("@")[0].lower() in ("bounce", "fail")
+
+
 def local_outcome(decision: str, attempt: int) -> SandboxOutcome:
     """The outcome for a recipient at a managed domain at this attempt (from 1), by the decision of routing. Its reply
     is that of RCPT on port 25.

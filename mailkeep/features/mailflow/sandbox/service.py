@@ -27,6 +27,7 @@ from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.model import InboundMail
 from mailkeep.features.mailflow.sandbox import rules, store
 from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxContent, SandboxMessage, content_path
+from mailkeep.features.mailflow.suppressions import service as suppressions
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
@@ -156,7 +157,9 @@ async def _record_outcome(
     delivery_outcome = DeliveryOutcome(
         sent.id, due.recipient, outcome.status, attempt, outcome.reply, next_at, due.message.queue_id
     )
-    return await messages.record_outcome(conn, at, delivery_outcome)
+    # Without a tag a test address can be used again and again.
+    record = messages.record_outcomes if rules.is_test_address(due.recipient) else suppressions.record_outcomes
+    return await record(conn, at, [delivery_outcome])
 
 
 async def _deliver(app: App, due: DueRecipient, attempt: int) -> rules.SandboxOutcome:
@@ -165,7 +168,7 @@ async def _deliver(app: App, due: DueRecipient, attempt: int) -> rules.SandboxOu
     if route.decision == "not_managed":
         return rules.remote_outcome(due.recipient, attempt)
     decision: str = route.decision
-    if decision == "deliver":
+    if decision in ("deliver", "bounce"):
         message, path = due.message, content_path(app.data_dir, due.message.id)
         mail = InboundMail(
             queue_id=message.queue_id,

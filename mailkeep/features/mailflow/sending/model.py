@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,8 @@ from uuid import UUID
 
 from mailkeep.core.address import Address
 from mailkeep.features.mailflow.abuse.model import SendCharge
-from mailkeep.features.record.messages.model import Message
+from mailkeep.features.mailflow.suppressions.model import SuppressedAddress
+from mailkeep.features.record.messages.model import Message, Recipient
 from mailkeep.mail.message.compose import ComposedMessage, OutgoingMessage
 from mailkeep.mail.message.headers import MailboxAddress
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
@@ -60,11 +61,16 @@ class SendRequest:
     template_version: int | None = None
     variables: Mapping[str, Any] = field(default_factory=dict[str, Any])
     scheduled_at: datetime | None = None
+    unsubscribe_group: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SenderDomain:
-    """The domain of a sender; `owner_rank` is the rank of the administrator whose address the sender is, if any."""
+    """The domain of a sender; `owner_rank` is the rank of the administrator whose address the sender is, if any.
+
+    `suppressions`: those of the domain for the recipients that were asked for. `groups`: which of the unsubscribe
+    groups that were asked for belong to it.
+    """
 
     id: UUID
     name: str
@@ -72,11 +78,26 @@ class SenderDomain:
     sending_enabled: bool
     has_relay: bool = False
     owner_rank: int | None = None
+    suppressions: Sequence[SuppressedAddress] = ()
+    groups: Collection[UUID] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SenderLookup:
+    """What is looked up for messages: the names of senders' and recipients' domains with the senders' keys, the keys of
+    recipients, and unsubscribe groups.
+    """
+
+    names: Collection[str]
+    recipients: Collection[str]
+    groups: Collection[UUID]
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A checked message, ready to be recorded and submitted. `envelope` has each recipient once."""
+    """A checked message, ready to be recorded and submitted. `envelope` has each recipient once, without those that are
+    suppressed. `mail_from` is the envelope sender.
+    """
 
     id: UUID
     sender: MailboxAddress
@@ -85,6 +106,8 @@ class PreparedMessage:
     outgoing: OutgoingMessage
     composed: ComposedMessage
     request: SendRequest
+    mail_from: str
+    suppressed: Sequence[Recipient] = ()
 
 
 @dataclass(frozen=True, slots=True)

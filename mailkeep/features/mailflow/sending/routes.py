@@ -20,6 +20,7 @@ from mailkeep.core.errors import (
     InvalidSender,
     MailboxSuspended,
     NotFound,
+    RecipientSuppressed,
     SenderDomainUnknown,
     SendFailed,
     SendUnavailable,
@@ -100,9 +101,11 @@ ENDPOINTS = (
         resource="message",
         summary="Send a message",
         description="200 means that the mail transfer agent has accepted the message, or that it is stored until "
-        "`scheduled_at` (`status` scheduled); permissions, domain and limits are then checked again, and a message "
-        "that is not sent has `mail.failed` with the reason. While it restarts, the response "
-        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a "
+        "`scheduled_at` (`status` scheduled); permissions, domain, suppressions and limits are then checked again, and "
+        "a message that is not sent has `mail.failed` with the reason. While it restarts, the response "
+        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. "
+        "Suppressed recipients get nothing (`status` suppressed); if none is left, the response is "
+        "RECIPIENT_SUPPRESSED. With a "
         "`template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD "
         "`variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.",
         tag="Sending",
@@ -117,6 +120,7 @@ ENDPOINTS = (
             SenderDomainUnknown,
             DomainInactive,
             ApiKeyDomainScope,
+            RecipientSuppressed,
             MailboxSuspended,
             NotFound,
             Conflict,
@@ -128,6 +132,7 @@ ENDPOINTS = (
             Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
             Example(body=_BY_TEMPLATE),
             Example(body=_EXAMPLE | {"scheduled_at": "2026-03-03T09:00:00Z"}),
+            Example(body=_EXAMPLE | {"unsubscribe": {"group_id": "{unsubscribe_group_id}"}}),
         ),
     ),
     Endpoint(

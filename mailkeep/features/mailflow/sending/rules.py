@@ -270,9 +270,11 @@ def build_message(who: Principal, prepared: PreparedMessage, at: datetime, index
         prepared.composed.size,
     )
     domain = MessageDomain(prepared.domain.id, prepared.domain.name)
-    recipients = [address.text for address in prepared.envelope]
+    submitted = [address.text for address in prepared.envelope]
+    message = outbound_message(at, "api", domain, header, prepared.mail_from, submitted)
     return replace(
-        outbound_message(at, "api", domain, header, sender, recipients),
+        message,
+        recipients=[*message.recipients, *prepared.suppressed],
         id=prepared.id,
         admin_id=who.admin_id,
         api_key_id=who.key_id,

@@ -65,7 +65,10 @@ def schedule_outcome(row: Message) -> AcceptedMessage:
 
 def _schedule_row(prepared: PreparedMessage, row: Message) -> Message:
     scheduled_at = prepared.request.scheduled_at
-    recipients = [replace(each, status="scheduled", next_attempt_at=scheduled_at) for each in row.recipients]
+    # Suppressions are looked up again when it is sent.
+    recipients = [
+        replace(each, status="scheduled", next_attempt_at=scheduled_at, suppression=None) for each in row.recipients
+    ]
     return replace(row, status="scheduled", scheduled_at=scheduled_at, recipients=recipients)
 
 

@@ -18,12 +18,13 @@ from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.sending import rules, store, submission, writes
+from mailkeep.features.mailflow.sending import recipients, rules, store, submission, writes
 from mailkeep.features.mailflow.sending.model import (
     AcceptedMessage,
     DueMessage,
     PreparedMessage,
     SenderDomain,
+    SenderLookup,
     SendRequest,
     SubmissionResult,
 )
@@ -243,20 +244,15 @@ async def _prepare_all(
     """The checked messages, and the managed domains among those of their senders and recipients. `ids`: those of
     messages that were scheduled; the others get new ones.
     """
-    senders = [address for each in requests if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
-    names = {name for address in senders for name in (address.domain, address.key)}
-    for message in requests:
-        if isinstance(message, SendRequest):
-            names |= rules.recipient_domains(message)
-    domains = await app.write_in_batch(_sender_domains, names)
+    domains = await app.write_in_batch(_sender_domains, recipients.build_lookup(requests))
     requests = await _fill_from_templates(app, who, requests, domains)
-    at, limit = app.clock(), app.settings.limits.message_size_bytes
+    at = app.clock()
 
     def prepare() -> list[PreparedMessage | Refusal]:
         return [
             each
             if isinstance(each, Refusal)
-            else _prepare(who, each, domains, at, limit, ids[index] if ids else uuid7(at))
+            else _prepare(app, who, each, domains, at, ids[index] if ids else uuid7(at))
             for index, each in enumerate(requests)
         ]
 
@@ -292,32 +288,34 @@ async def _fill_from_templates(
     return filled
 
 
-async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
+async def _sender_domains(app: App, lookups: Sequence[SenderLookup]) -> list[dict[str, SenderDomain]]:
     async with app.db.autocommit() as conn:
-        domains = await store.sender_domains(conn, set[str]().union(*senders))
-    return [domains] * len(senders)
+        domains = await store.sender_domains(conn, recipients.merge(lookups))
+    return [domains] * len(lookups)
 
 
-async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> Mapping[str, SenderDomain]:
-    """Check the rights to senders whose domains are managed; returns these by the senders' keys. FORBIDDEN by role, or
-    for the address of a higher-ranked administrator; API_KEY_DOMAIN_SCOPE.
+async def refuse_senders(
+    app: App, who: Principal, senders: Collection[Address], recipient_keys: Collection[str] = ()
+) -> Mapping[str, SenderDomain]:
+    """Check the rights to senders whose domains are managed; returns these by the senders' keys, with what they have of
+    suppressions of the recipients. FORBIDDEN by role, or for the address of a higher-ranked administrator;
+    API_KEY_DOMAIN_SCOPE.
     """
-    domains = await app.write_in_batch(_sender_domains, {each.key for each in senders})
+    lookup = SenderLookup({each.key for each in senders}, recipient_keys, ())
+    domains = await app.write_in_batch(_sender_domains, lookup)
     for domain in domains.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)
     return domains
 
 
-def _sender_or_none(request: SendRequest) -> Address | None:
-    try:
-        return rules.parse_sender(request).address
-    except Refusal:
-        return None
-
-
 def _prepare(
-    who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int, message_id: UUID
+    app: App,
+    who: Principal,
+    request: SendRequest,
+    domains: dict[str, SenderDomain],
+    at: datetime,
+    message_id: UUID,
 ) -> PreparedMessage | Refusal:
     try:
         if request.scheduled_at:
@@ -327,12 +325,15 @@ def _prepare(
         cc = rules.parse_recipients("cc", request.cc)
         bcc = rules.parse_recipients("bcc", request.bcc)
         outgoing = rules.outgoing(message_id, at, request, sender, (to, cc, bcc))
+        envelope = rules.envelope([*to, *cc, *bcc])
+        outgoing = recipients.with_unsubscribe_link(app, message_id, outgoing, request, domain)
         composed = compose(outgoing)
-        rules.refuse_too_large(composed.counted_size, limit)
+        rules.refuse_too_large(composed.counted_size, app.settings.limits.message_size_bytes)
+        envelope, suppressed = recipients.split_suppressed(envelope, domain, request.unsubscribe_group)
     except Refusal as refusal:
         return refusal
-    envelope = rules.envelope([*to, *cc, *bcc])
-    return PreparedMessage(message_id, sender, domain, envelope, outgoing, composed, request)
+    mail_from = recipients.envelope_sender(app, message_id, sender.address, envelope)
+    return PreparedMessage(message_id, sender, domain, envelope, outgoing, composed, request, mail_from, suppressed)
 
 
 async def _submit_batch(
@@ -365,7 +366,7 @@ async def _submit_batch(
 async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wait: RestartWait) -> SubmissionResult:
     composed = prepared.composed
     outgoing = OutgoingEnvelope(
-        mail_from=prepared.sender.address.text,
+        mail_from=prepared.mail_from,
         rcpt_to=[address.text for address in prepared.envelope],
         size=composed.size,
         eight_bit=composed.is_8bit,
@@ -385,9 +386,10 @@ def outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome
     if not isinstance(result, AcceptedSubmission):
         return rules.submission_refusal(result)
     status = rules.first_status(app.settings.mta.mode)
-    recipients = [
-        (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
+    results = [
+        (each.address, "bounced" if each.address in result.rejected else each.status if each.suppression else status)
+        for each in message.recipients
     ]
-    statuses = {status for _, status in recipients}
+    statuses = {status for _, status in results}
     summary = statuses.pop() if len(statuses) == 1 else "partial"
-    return AcceptedMessage(message.id, message.message_id, summary, recipients)
+    return AcceptedMessage(message.id, message.message_id, summary, results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,25 +13,42 @@ from psycopg.types.json import Jsonb
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.abuse.model import SendVerdict
-from mailkeep.features.mailflow.sending.model import OpenSubmission, SenderDomain
+from mailkeep.features.mailflow.sending.model import OpenSubmission, SenderDomain, SenderLookup
+from mailkeep.features.mailflow.suppressions.model import SuppressedAddress
 
 
-async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
-    """The managed domains among `names` (domains and senders' folded addresses), by these names. A sender has the rank
-    of the administrator whose address it is. An alias domain is active if its target is too.
+async def sender_domains(conn: Conn, lookup: SenderLookup) -> dict[str, SenderDomain]:
+    """The managed domains among the names (domains and senders' folded addresses), by these names. A sender has the
+    rank of the administrator whose address it is, and what its domain has of the suppressions and unsubscribe groups.
+    An alias domain is active if its target is too.
     """
     cursor = await conn.execute(
         """
         SELECT n.name AS requested, d.id, d.name, d.active AND coalesce(t.active, true) AS active, d.sending_enabled,
                d.relay_host IS NOT NULL AS has_relay,
-               CASE WHEN strpos(n.name, '@') > 0 THEN address_rank(n.name) END AS owner_rank
+               CASE WHEN strpos(n.name, '@') > 0 THEN address_rank(n.name) END AS owner_rank,
+               CASE WHEN strpos(n.name, '@') > 0 THEN (
+                   SELECT jsonb_agg(jsonb_build_object(
+                              'address_key', s.address_key, 'group_id', s.group_id, 'id', s.id, 'reason', s.reason))
+                   FROM suppressions s
+                   WHERE s.domain_id = d.id AND s.address_key = ANY(%(recipients)s::text[])) END AS suppressions,
+               CASE WHEN strpos(n.name, '@') > 0 AND %(groups)s::uuid[] <> '{}' THEN ARRAY(
+                   SELECT g.id FROM unsubscribe_groups g
+                   WHERE g.domain_id = d.id AND g.id = ANY(%(groups)s::uuid[])) END
+                   AS groups
         FROM unnest(%(names)s::text[]) AS n (name)
         JOIN domains d ON d.name = CASE WHEN strpos(n.name, '@') > 0 THEN split_part(n.name, '@', 2) ELSE n.name END
         LEFT JOIN domains t ON t.id = d.alias_of
         """,
-        {"names": list(names)},
+        {"names": list(lookup.names), "recipients": list(lookup.recipients), "groups": list(lookup.groups)},
     )
-    return {row.pop("requested"): SenderDomain(**row) for row in await cursor.fetchall()}
+    return {row.pop("requested"): _sender_domain(row) for row in await cursor.fetchall()}
+
+
+def _sender_domain(row: dict[str, Any]) -> SenderDomain:
+    suppressions = msgspec.convert(row.pop("suppressions") or (), tuple[SuppressedAddress, ...])
+    groups: Sequence[UUID] = row.pop("groups") or ()
+    return SenderDomain(**row, suppressions=suppressions, groups=groups)
 
 
 async def begin(

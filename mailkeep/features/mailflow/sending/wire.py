@@ -52,6 +52,12 @@ class UnsubscribeBody(Body, frozen=True):
     one_click: bool = False
 
 
+class UnsubscribeGroupBody(Body, frozen=True):
+    """The unsubscribe group of the message: adds List-Unsubscribe with a link for its only recipient (RFC 8058)."""
+
+    group_id: UUID
+
+
 class SendBody(Body, frozen=True, rename={"sender": "from"}):
     """A message to send; at least one of text_body and html_body, or a template_id. Fields that are given take
     precedence over the template's.
@@ -88,6 +94,7 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
             description="Values of the template's variables: an object, nested for dotted names; at most 256 KiB.",
         ),
     ] = None
+    unsubscribe: UnsubscribeGroupBody | None = None
     tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=10)] = []
     metadata: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=100)], Text], Meta(max_length=20)] = {}
     scheduled_at: Annotated[
@@ -169,6 +176,7 @@ def to_request(body: SendBody) -> SendRequest:
         template_id=body.template_id,
         variables=_variables(body),
         scheduled_at=body.scheduled_at,
+        unsubscribe_group=body.unsubscribe.group_id if body.unsubscribe else None,
     )
 
 

@@ -22,6 +22,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.sending import rules, store
 from mailkeep.features.mailflow.sending.model import SendAttempt, SubmissionResult
+from mailkeep.features.mailflow.suppressions import service as suppressions
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
@@ -39,9 +40,10 @@ Results = Sequence[tuple[SendAttempt, SubmissionResult]]
 
 
 def api_attempt(message: Message) -> SendAttempt:
-    """An attempt of the API: its From address is counted."""
+    """An attempt of the API: its From address is counted, with the recipients that are not suppressed."""
     sender = parse_address(message.from_address)
-    return SendAttempt(message, SendCharge(sender, message.domain_id, len(message.recipients)))
+    submitted = sum(each.suppression is None for each in message.recipients)
+    return SendAttempt(message, SendCharge(sender, message.domain_id, submitted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,8 @@ async def _record_rejected_recipients(
     for message, result in accepted:
         for address, reply in result.rejected.items():
             server_reply = ServerReply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
-            await messages.record_outcome(conn, at, DeliveryOutcome(message.id, address, "bounced", 1, server_reply))
+            outcome = DeliveryOutcome(message.id, address, "bounced", 1, server_reply)
+            await suppressions.record_outcomes(conn, at, [outcome])
 
 
 def send_action(attempts: Sequence[Message], succeeded: int) -> AuditAction:

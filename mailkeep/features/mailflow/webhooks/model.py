@@ -16,7 +16,15 @@ from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
 from mailkeep.features.record.events.model import EventPayload, Kind, SystemAlert, SystemDrift
-from mailkeep.features.record.messages.model import MailBounced, MailDelivered, MailFailed, MailReceived, MailSent
+from mailkeep.features.record.messages.model import (
+    MailBounced,
+    MailComplained,
+    MailDelivered,
+    MailFailed,
+    MailReceived,
+    MailSent,
+    MailSuppressed,
+)
 
 State = Literal["pending", "waiting_for_retry", "delivered", "abandoned"]
 
@@ -193,6 +201,8 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         MailDelivered,
         MailBounced,
         MailFailed,
+        MailSuppressed,
+        MailComplained,
         MailReceived,
         MailReceivedFull,
         MailSpam,

@@ -15,6 +15,8 @@ Kind = Literal[
     "mail.delivered",
     "mail.bounced",
     "mail.failed",
+    "mail.suppressed",
+    "mail.complained",
     "mail.received",
     "mail.received.full",
     "mail.spam",

@@ -125,18 +125,26 @@ def initial_entries(message: Message) -> list[TimelineEntry]:
             )
             for position, recipient in enumerate(message.recipients)
         ]
-    submitted_id = message.id
+    submitted_id, submitted_at = message.id, message.created_at
     entries: list[TimelineEntry] = []
     if message.scheduled_at is None:
         entries.append(TimelineEntry(message.id, message.created_at, "submitted"))
     else:
         entries.append(TimelineEntry(message.id, message.created_at, "scheduled"))
     if message.submitted_at is not None:
-        submitted_id = max(uuid7_floor(message.submitted_at), UUID(int=message.id.int + 1))
+        submitted_id, submitted_at = (
+            max(uuid7_floor(message.submitted_at), UUID(int=message.id.int + 1)),
+            message.submitted_at,
+        )
         entries.append(TimelineEntry(submitted_id, message.submitted_at, "submitted"))
+    entries += [
+        TimelineEntry(UUID(int=submitted_id.int + position), submitted_at, "suppressed", recipient.address)
+        for position, recipient in enumerate(message.recipients, 1)
+        if recipient.suppression
+    ]
     if message.accepted_at is not None:
         # Attempts may be recorded in the millisecond of the acceptance, never before it. It is after the submission.
-        at = max(uuid7_floor(message.accepted_at), UUID(int=submitted_id.int + 1))
+        at = max(uuid7_floor(message.accepted_at), UUID(int=submitted_id.int + len(message.recipients) + 1))
         entries.append(TimelineEntry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
     return entries
 

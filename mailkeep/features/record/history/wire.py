@@ -11,13 +11,25 @@ from msgspec import Meta, Struct
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.record.history.model import TimelineEntry
 from mailkeep.features.record.messages import model
+from mailkeep.mail.smtp.bounce_class import BounceClass
 from mailkeep.web.fields import Query, Text, Timestamp
 
 Status = Literal[model.OutboundStatus, model.InboundStatus]
 
 
-class MessageRecipientResponse(Struct, frozen=True):
-    """A recipient and its delivery status; `diagnostic` is the reply of the remote server."""
+class SuppressionResponse(Struct, frozen=True):
+    """The suppression because of which a recipient got nothing."""
+
+    id: UUID
+    reason: str
+
+
+class MessageRecipientResponse(Struct, frozen=True, rename={"bounce_class": "class"}):
+    """A recipient and its delivery status; `diagnostic` is the reply of the remote server.
+
+    `class` (why, one of 16) and `provider` (of the remote server; null if there was none) are set for the statuses
+    deferred, bounced and failed, `suppression` for suppressed.
+    """
 
     address: str
     status: str
@@ -27,6 +39,9 @@ class MessageRecipientResponse(Struct, frozen=True):
     diagnostic: str | None
     remote_host: str | None
     next_attempt_at: Timestamp | None
+    bounce_class: BounceClass | None
+    provider: str | None
+    suppression: SuppressionResponse | None
 
 
 class Spam(Struct, frozen=True):
@@ -110,6 +125,8 @@ class TimelineEntryResponse(Struct, frozen=True):
         "failed",
         "lost",
         "unknown",
+        "suppressed",
+        "complained",
         "received",
         "rejected",
     ]
@@ -173,6 +190,8 @@ def _template(message: model.Message) -> MessageTemplate | None:
 
 
 def _recipient(recipient: model.Recipient) -> MessageRecipientResponse:
+    bounce_class, provider = recipient.bounce or (None, None)
+    suppression = recipient.suppression
     return MessageRecipientResponse(
         address=recipient.address,
         status=recipient.status,
@@ -182,6 +201,9 @@ def _recipient(recipient: model.Recipient) -> MessageRecipientResponse:
         diagnostic=recipient.reply.diagnostic,
         remote_host=recipient.reply.remote_host,
         next_attempt_at=iso_or_none(recipient.next_attempt_at),
+        bounce_class=bounce_class,
+        provider=provider,
+        suppression=suppression and SuppressionResponse(suppression.id, suppression.reason),
     )
 
 

@@ -21,6 +21,8 @@ from mailkeep.features.record.events.model import (
     SizeInBytes,
     SubjectText,
 )
+from mailkeep.mail.smtp import bounce_class
+from mailkeep.mail.smtp.bounce_class import BounceClass
 
 Direction = Literal["outbound", "inbound"]
 Source = Literal["api", "smtp", "system", "mailkeep"]
@@ -37,13 +39,15 @@ OutboundStatus = Literal[
     "delivered",
     "bounced",
     "failed",
+    "suppressed",
     "partial",
 ]
 """Statuses of outbound messages and, except `partial`, of their recipients.
 
 `scheduled`: it waits for its time; `cancelled`: it was withdrawn before. `lost`: it did not reach the MTA. `unknown`:
 the connection or the log was lost, so that the outcome is not known.
-`relayed`: accepted by a smarthost, which reports no outcome. `bounced`: rejected permanently by the recipient's server.
+`relayed`: accepted by a smarthost, which reports no outcome. `bounced`: rejected permanently by the recipient's server,
+or returned later. `suppressed`: not submitted to the MTA.
 """
 InboundStatus = Literal["received", "rejected"]
 
@@ -57,16 +61,43 @@ class ServerReply:
     diagnostic: str | None = None
     remote_host: str | None = None
 
+    @property
+    def bounce(self) -> tuple[BounceClass, str | None]:
+        """The class of a refusal or failure, and the provider of the server (`mail.smtp.bounce_class`)."""
+        found = bounce_class.classify(self.smtp_code, self.enhanced_code, self.diagnostic, self.remote_host)
+        return found, bounce_class.provider_of(self.remote_host)
+
+
+UNDELIVERED = frozenset({"deferred", "bounced", "failed"})
+"""The statuses of recipients whose last reply has a bounce class."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientSuppression:
+    """The suppression because of which a recipient got nothing, and its reason."""
+
+    id: UUID
+    reason: str
+
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A recipient of a message; `attempts` is the number of delivery attempts, `reply` that of the last one."""
+    """A recipient of a message; `attempts` is the number of delivery attempts, `reply` that of the last one.
+
+    `suppression` is set for status `suppressed`.
+    """
 
     address: str
     status: str
     attempts: int = 0
     reply: ServerReply = ServerReply()
     next_attempt_at: datetime | None = None
+    suppression: RecipientSuppression | None = None
+
+    @property
+    def bounce(self) -> tuple[BounceClass, str | None] | None:
+        """Class and provider of the last reply, if it was a refusal or failure."""
+        return self.reply.bounce if self.status in UNDELIVERED else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +209,10 @@ class DeliveryAttempt:
 
 _Tags = Annotated[list[str], Meta(description="The tags that it was sent with, if any.")]
 _Metadata = Annotated[dict[str, str], Meta(description="The metadata that it was sent with, if any.")]
+BounceClassField = Annotated[str, Meta(description="Why: one of 16 classes, such as `mailbox_full`.")]
+ProviderField = Annotated[
+    str | None, Meta(description="The provider of the other server, such as `google`; null if there was none.")
+]
 _OUTBOUND_EXAMPLE: Mapping[str, Any] = {
     "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.com>",
     "from": "shop@example.com",
@@ -251,9 +286,13 @@ class MailBounced(MailDelivered, frozen=True, kw_only=True):
         "remote_host": "mx.elsewhere.example",
         "attempts": 1,
         "bounce_type": "permanent",
+        "class": "invalid_recipient",
+        "provider": "other",
     }
 
     bounce_type: Annotated[str, Meta(description="`permanent` or `temporary`.")]
+    class_: BounceClassField = struct_field(name="class")
+    provider: ProviderField
 
 
 class MailFailed(MailDelivered, frozen=True, kw_only=True):
@@ -268,12 +307,51 @@ class MailFailed(MailDelivered, frozen=True, kw_only=True):
         "remote_host": None,
         "attempts": 31,
         "reason": "connection timed out",
+        "class": "network",
+        "provider": None,
     }
 
     reason: Annotated[
         str | None,
         Meta(description="Why, in words. Of a scheduled message that was not submitted a code, such as `permission`."),
     ]
+    class_: BounceClassField = struct_field(name="class")
+    provider: ProviderField
+
+
+class _AboutRecipient(EventPayload, frozen=True, kw_only=True):
+    message_id: MessageIdHeader
+    from_: FromAddress = struct_field(name="from")
+    to: Annotated[str, Meta(description="The recipient.")]
+    domain: DomainName
+    subject: SubjectText
+    queue_id: OptionalQueueId
+    tags: _Tags = []
+    metadata: _Metadata = {}
+    reason: Annotated[str, Meta(description="Of the suppression: `hard_bounce`, `complaint`, `unsubscribe`, `manual`.")]
+    suppression_id: Annotated[str, Meta(description="GET /suppressions/{id}.")]
+
+
+class MailSuppressed(_AboutRecipient, frozen=True, kw_only=True):
+    """A recipient got nothing because its address is suppressed; the message was sent to the others."""
+
+    kind: ClassVar[Kind] = "mail.suppressed"
+    example: ClassVar[Mapping[str, Any]] = {
+        **_OUTBOUND_EXAMPLE,
+        "reason": "hard_bounce",
+        "suppression_id": "0199a1b2-6a10-7d11-8c33-1f2e3d4c5b6a",
+    }
+
+
+class MailComplained(_AboutRecipient, frozen=True, kw_only=True):
+    """A recipient reported the message as spam; its address is suppressed for the domain."""
+
+    kind: ClassVar[Kind] = "mail.complained"
+    example: ClassVar[Mapping[str, Any]] = {
+        **_OUTBOUND_EXAMPLE,
+        "reason": "complaint",
+        "suppression_id": "0199a1b2-6a10-7d11-8c33-1f2e3d4c5b6b",
+    }
 
 
 class MailReceived(EventPayload, frozen=True, kw_only=True):

@@ -14,13 +14,16 @@ from mailkeep.features.record.messages.model import (
     DeliveryOutcome,
     HeaderSummary,
     MailBounced,
+    MailComplained,
     MailDelivered,
     MailFailed,
     MailReceived,
     MailSent,
+    MailSuppressed,
     Message,
     MessageDomain,
     Recipient,
+    RecipientSuppression,
     Source,
 )
 
@@ -91,6 +94,40 @@ def sent_event(message: Message) -> Event | None:
     return Event(message.domain_id, message.id, payload)
 
 
+def acceptance_events(message: Message) -> list[Event]:
+    """What is published with the acceptance of a message: `mail.sent`, and `mail.suppressed` for each recipient to whom
+    it was not submitted.
+    """
+    sent = sent_event(message)
+    suppressed = [
+        Event(message.domain_id, message.id, MailSuppressed(**_recipient_fields(message, each, each.suppression)))
+        for each in message.recipients
+        if each.suppression
+    ]
+    return [sent, *suppressed] if sent else []
+
+
+def complained_event(message: Message, recipient: Recipient, suppression: RecipientSuppression) -> Event:
+    """The `mail.complained` of a recipient."""
+    payload = MailComplained(**_recipient_fields(message, recipient, suppression))
+    return Event(message.domain_id, message.id, payload)
+
+
+def _recipient_fields(message: Message, recipient: Recipient, suppression: RecipientSuppression) -> dict[str, Any]:
+    return {
+        "message_id": message.message_id,
+        "from_": message.from_address,
+        "to": recipient.address,
+        "domain": message.domain_name,
+        "subject": message.subject,
+        "queue_id": message.queue_id,
+        "tags": message.tags,
+        "metadata": dict(message.metadata),
+        "reason": suppression.reason,
+        "suppression_id": str(suppression.id),
+    }
+
+
 def received_event(message: Message) -> Event:
     """The `mail.received` of a message."""
     payload = MailReceived(
@@ -134,13 +171,15 @@ def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> E
         metadata=dict(message.metadata),
         source="system" if message.source == "system" else "",
     )
+    bounce_class, provider = reply.bounce
     match outcome.status:
         case "bounced":
-            payload = MailBounced(**asdict(payload), bounce_type="permanent")
+            payload = MailBounced(**asdict(payload), bounce_type="permanent", class_=bounce_class, provider=provider)
         case "deferred":
-            payload = MailBounced(**asdict(payload), bounce_type="temporary")
+            payload = MailBounced(**asdict(payload), bounce_type="temporary", class_=bounce_class, provider=provider)
         case "failed":
-            payload = MailFailed(**asdict(payload), reason=outcome.reason or reply.diagnostic)
+            reason = outcome.reason or reply.diagnostic
+            payload = MailFailed(**asdict(payload), reason=reason, class_=bounce_class, provider=provider)
         case "delivered":
             pass
     return Event(message.domain_id, message.id, payload)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -20,6 +21,8 @@ from mailkeep.features.record.messages.model import (
     DeliveryOutcome,
     Message,
     OutboundMessage,
+    Recipient,
+    RecipientSuppression,
     ServerReply,
 )
 
@@ -68,11 +71,14 @@ async def list_open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dic
 
 
 def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
-    """Accepted messages for the SQL function `accept_messages`, each with its `mail.sent` event, if it has one."""
+    """Accepted messages, with their recipients, for the SQL function `accept_messages`, each with its events."""
     return [
-        {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, event) if event else None}
+        {
+            "id": message.id,
+            "queue_id": queue_id or None,
+            "events": [events.event_row(at, event) for event in rules.acceptance_events(message)],
+        }
         for message, queue_id in accepted
-        for event in (rules.sent_event(message),)
     ]
 
 
@@ -110,6 +116,8 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
         if message_id in locked and not locked[message_id].accepted_at
     ]
     if accepted:
+        recipients = await store.list_recipients(conn, queue_ids)
+        accepted = [(replace(each, recipients=recipients.get(each.id, [])), queue_id) for each, queue_id in accepted]
         await accept_from_log(conn, at, accepted)
     attempts: list[DeliveryAttempt] = []
     published_events: list[Event] = []
@@ -128,6 +136,38 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
     if published_events:
         await events.emit_all(conn, at, published_events)
     return [each for each in attempts if locked[each.message_id].source != "mailkeep"]
+
+
+async def record_late_bounce(
+    conn: Conn, at: datetime, message: Message, recipient: Recipient, reply: ServerReply
+) -> bool:
+    """Record that mail for a recipient was returned after its server, or a relay, had accepted it: the recipient is
+    `bounced`, with its event. False if it is neither `delivered` nor `relayed`; so a repetition changes nothing.
+
+    The caller has locked the message.
+    """
+    outcome = DeliveryOutcome(message.id, recipient.address, "bounced", recipient.attempts, reply)
+    if not await store.bounce_late(conn, _attempt(at, outcome, recipient.attempts)):
+        return False
+    await store.insert_attempts(conn, [_attempt(at, outcome, 0)])
+    await store.update_statuses(conn, [message.id])
+    if event := rules.outcome_event(message, outcome, max(1, recipient.attempts)):
+        await events.emit_all(conn, at, [event])
+    return True
+
+
+async def record_complaint(
+    conn: Conn, at: datetime, message: Message, recipient: Recipient, suppression: RecipientSuppression
+) -> None:
+    """Record that a recipient reported the message as spam: in its timeline, and as `mail.complained`."""
+    attempt = DeliveryAttempt(uuid7(at), message.id, at, "complained", recipient.address, 0, ServerReply())
+    await store.insert_attempts(conn, [attempt])
+    await events.emit_all(conn, at, [rules.complained_event(message, recipient, suppression)])
+
+
+async def has_complaint(conn: Conn, message_id: UUID, address: str) -> bool:
+    """Whether a complaint of this recipient about the message is recorded. Lock the message before."""
+    return await store.has_complaint(conn, message_id, address)
 
 
 async def record_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> None:

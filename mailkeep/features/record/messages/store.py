@@ -17,6 +17,7 @@ from mailkeep.features.record.messages.model import (
     Message,
     OutboundMessage,
     Recipient,
+    RecipientSuppression,
     ServerReply,
 )
 
@@ -61,6 +62,7 @@ def _recipient_rows(message: Message) -> list[dict[str, Any]]:
             "diagnostic": recipient.reply.diagnostic,
             "remote_host": recipient.reply.remote_host,
             "next_attempt_at": recipient.next_attempt_at,
+            "suppression": recipient.suppression,
         }
         for position, recipient in enumerate(message.recipients)
     ]
@@ -175,6 +177,32 @@ async def set_outcomes(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> dict[
         {"attempts": _to_jsonb([_attempt_row(attempt) for attempt in attempts])},
     )
     return {(row["message_id"], row["address"]): row["attempts"] for row in await cursor.fetchall()}
+
+
+async def bounce_late(conn: Conn, attempt: DeliveryAttempt) -> bool:
+    """Set a recipient that is `delivered` or `relayed` to `bounced`; False if it is neither."""
+    cursor = await conn.execute(
+        """
+        UPDATE message_recipients
+        SET status = 'bounced', smtp_code = %(smtp_code)s, enhanced_code = %(enhanced_code)s,
+            diagnostic = %(diagnostic)s, remote_host = %(remote_host)s
+        WHERE message_id = %(message_id)s AND address = %(recipient)s AND status IN ('delivered', 'relayed')
+        """,
+        _attempt_row(attempt),
+    )
+    return cursor.rowcount > 0
+
+
+async def has_complaint(conn: Conn, message_id: UUID, address: str) -> bool:
+    """Whether the timeline of a message has a complaint of this recipient."""
+    cursor = await conn.execute(
+        """
+        SELECT FROM message_attempts
+        WHERE message_id = %(message_id)s AND recipient = %(recipient)s AND kind = 'complained'
+        """,
+        {"message_id": message_id, "recipient": address},
+    )
+    return await cursor.fetchone() is not None
 
 
 async def update_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
@@ -318,7 +346,8 @@ async def list_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUI
     """The recipients of messages by message ID, in the order of the envelope."""
     cursor = await conn.execute(
         """
-        SELECT message_id, address, status, attempts, smtp_code, enhanced_code, diagnostic, remote_host, next_attempt_at
+        SELECT message_id, address, status, attempts, smtp_code, enhanced_code, diagnostic, remote_host,
+               next_attempt_at, suppression
         FROM message_recipients WHERE message_id = ANY(%(ids)s) ORDER BY message_id, position
         """,
         {"ids": list(message_ids)},
@@ -326,6 +355,9 @@ async def list_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUI
     recipients: dict[UUID, list[Recipient]] = {}
     for row in await cursor.fetchall():
         reply = ServerReply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"])
-        recipient = Recipient(row["address"], row["status"], row["attempts"], reply, row["next_attempt_at"])
+        suppression = row["suppression"] and msgspec.convert(row["suppression"], RecipientSuppression)
+        recipient = Recipient(
+            row["address"], row["status"], row["attempts"], reply, row["next_attempt_at"], suppression
+        )
         recipients.setdefault(row["message_id"], []).append(recipient)
     return recipients

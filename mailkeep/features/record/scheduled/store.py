@@ -272,13 +272,15 @@ async def return_to_waiting(conn: Conn, at: datetime, due_at: datetime, message_
 async def set_recipients(
     conn: Conn, message_ids: Collection[UUID], status: str, next_attempt_at: datetime | None, diagnostic: str | None
 ) -> None:
-    """Set the open recipients of messages; `diagnostic` None leaves theirs."""
+    """Set the open recipients of messages; `diagnostic` None leaves theirs. Suppressions are looked up again when the
+    message is sent.
+    """
     await conn.execute(
         """
         UPDATE message_recipients
-        SET status = %(status)s, next_attempt_at = %(next_attempt_at)s,
+        SET status = %(status)s, next_attempt_at = %(next_attempt_at)s, suppression = NULL,
             diagnostic = coalesce(%(diagnostic)s, diagnostic)
-        WHERE message_id = ANY(%(ids)s) AND status IN ('scheduled', 'lost')
+        WHERE message_id = ANY(%(ids)s) AND status IN ('scheduled', 'lost', 'suppressed')
         """,
         {
             "ids": list(message_ids),

@@ -151,7 +151,8 @@ rspamd_config:register_symbol{
   callback = function(task)
     if task:get_settings_id() ~= inbound then return end
     local action = task:get_metric_action()
-    local recipients = task:get_recipients('smtp')
+    -- As in the envelope: Rspamd removes tags, and a bounce address has one.
+    local recipients = task:get_recipients{'smtp', 'orig'}
     if (action == 'add header' or action == 'rewrite subject') and recipients and #recipients > 0 then
       reject_unless_mailbox(task, recipients, 1)
     end

@@ -1,0 +1,26 @@
+import { Link } from '@tanstack/react-router'
+import type { Schema } from '../../api/client'
+import { PATHS } from '../../paths'
+import { REASONS } from '../suppressions/reasons'
+import { BOUNCE_CLASSES, providerName } from './bounceClasses'
+
+/** Why a recipient did not get the message, in plain words. */
+export function BounceExplanation({ recipient }: { recipient: Schema['MessageRecipientResponse'] }) {
+  if (recipient.suppression)
+    return (
+      <p>
+        Not sent: {REASONS[recipient.suppression.reason as keyof typeof REASONS] ?? 'the address is suppressed'}.{' '}
+        <Link to={PATHS.suppressions} search={{ q: recipient.address }}>
+          Show suppression
+        </Link>
+      </p>
+    )
+  if (!recipient.class) return null
+  const provider = providerName(recipient.provider)
+  return (
+    <p>
+      {BOUNCE_CLASSES[recipient.class]}
+      {provider && <span className="muted"> The server belongs to {provider}.</span>}
+    </p>
+  )
+}
