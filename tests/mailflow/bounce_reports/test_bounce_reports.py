@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg.sql import SQL, Literal
 
+from mailkeep.core.clock import iso
 from mailkeep.core.secret import Vault
 from mailkeep.db.postgres import Urls
+from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.mail.message.bounce_address import bounce_address
 from tests.plugins.post import Post
 from tests.support.bounces import CUSTOMER, arf, dsn
@@ -166,3 +170,18 @@ def test_addresses_are_bound_to_message_and_only_recipient() -> None:
     assert (
         bounce_address(vault, DOMAIN_IDS[EXAMPLE], ["a@b.test"], f"{'a' * 60}.{'b' * 60}.{'c' * 60}.{'d' * 60}") is None
     )
+
+
+async def test_the_address_of_a_scheduled_message_is_valid_from_its_submission(delivered: Post):
+    """It is made when the message is due: of two recipients, one is suppressed by then."""
+    post = delivered
+    to, ahead = [{"email": CUSTOMER}, {"email": "gone@elsewhere.test"}], timedelta(days=29)
+    message_id = (await post.send(to=to, scheduled_at=iso(post.api.clock() + ahead))).data["id"]
+    await post.api.suppression("gone@elsewhere.test")
+    post.api.clock.advance(days=29)
+    await ScheduledWorker(post.api.app).drain()
+    await post.run_queue()
+    post.api.clock.advance(days=20)
+    [row] = await post.api.sql("SELECT mail_from FROM messages WHERE id = %(id)s", id=message_id)
+    assert (await post.deliver(row["mail_from"], content=dsn(CUSTOMER), sender="")).code == 250
+    assert (await state(post, message_id))[0] == ["bounced", "suppressed"]
