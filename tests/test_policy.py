@@ -1458,7 +1458,7 @@ ACTIONS_BY_ROLE = {
         "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "message.details", "message.schedule",
         "message.resend", "message.retry", "send", "sieve.check",
-        "template.list", "template.read",
+        "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",

@@ -171,6 +171,7 @@ POLICY: dict[str, PolicyRule] = {
     "webhook.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "template.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "template.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
+    "template.render": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "template.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),
     "config.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),

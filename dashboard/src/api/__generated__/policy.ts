@@ -350,6 +350,11 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "template.render": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "template.write": {
     "role": "admin",
     "reach": "domain",

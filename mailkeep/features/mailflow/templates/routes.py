@@ -228,7 +228,7 @@ ENDPOINTS = (
         method="POST",
         path="/templates/{id}/render",
         handler=_render,
-        action="template.read",
+        action="template.render",
         summary="Render a template",
         description=(
             "The draft, or a `version`. Nothing is sent. Values that are not in `variables` are the examples. A "
