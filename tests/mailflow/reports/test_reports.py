@@ -112,7 +112,7 @@ async def test_the_period_is_that_of_the_reports(api: Api) -> None:
         await upload(api.adam, Dmarc(report_id=str(days), begin=begin, end=begin + DAY - 1).xml())
     shown = {period: (await dmarc(api, period))["totals"]["messages"] for period in ("24h", "7d", "30d", "90d")}
     assert shown == {"24h": 1, "7d": 2, "30d": 3, "90d": 4}
-    assert (await api.dora.get(f"/domains/{ID}/dmarc", period="1y")).code == "INVALID_FIELD"
+    assert (await api.dora.get(f"/domains/{ID}/dmarc", period="1y")).code == "INVALID_PERIOD"
 
 
 async def test_a_report_about_another_domain_is_not_found_and_leaks_nothing(api: Api) -> None:

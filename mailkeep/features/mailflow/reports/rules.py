@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
+from mailkeep.core.errors import InvalidPeriod
 from mailkeep.features.mailflow.reports.model import (
     AdviceItem,
     DayCounts,
@@ -51,6 +52,13 @@ FORWARDERS = (
     "forwardemail.net", "improvmx.com", "duck.com", "mozmail.com",
 )  # fmt: skip
 """Domains whose mail is mostly forwarded: SPF and DKIM pass for them, not for the original sender."""
+
+
+def duration(period: Period) -> timedelta:
+    """The length of a period; INVALID_PERIOD for another text."""
+    if period not in PERIODS:
+        raise InvalidPeriod(f"period must be one of {', '.join(PERIODS)} (got {period[:100]}).")
+    return PERIODS[period]
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,11 +263,11 @@ async def _content(conn: Conn, report: Report, domain: Domain) -> dict[str, Any]
 
 async def summarize_dmarc(app: App, conn: Conn, who: Principal, domain_id: UUID, period: Period) -> DmarcSummary:
     """What the DMARC reports about a domain add up to. The advice always rests on 90 days. NOT_FOUND, FORBIDDEN,
-    API_KEY_DOMAIN_SCOPE.
+    API_KEY_DOMAIN_SCOPE, INVALID_PERIOD.
     """
-    domain = await domains.get_by_path(conn, who, "report.read", domain_id)
     at = app.clock()
-    since = at - rules.PERIODS[period]
+    since = at - rules.duration(period)
+    domain = await domains.get_by_path(conn, who, "report.read", domain_id)
     scope = _scope(app, domain, since)
     long = scope | {"since": at - rules.ADVICE_PERIOD}
     others = await store.list_other_senders(conn, long, _MAX_OTHER_SENDERS)
@@ -294,10 +294,12 @@ def _scope(app: App, domain: Domain, since: datetime) -> dict[str, Any]:
 
 
 async def summarize_tls(app: App, conn: Conn, who: Principal, domain_id: UUID, period: Period) -> TlsSummary:
-    """What the TLS reports about a domain add up to. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
-    await domains.get_by_path(conn, who, "report.read", domain_id)
+    """What the TLS reports about a domain add up to. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE,
+    INVALID_PERIOD.
+    """
     at = app.clock()
-    since = at - rules.PERIODS[period]
+    since = at - rules.duration(period)
+    await domains.get_by_path(conn, who, "report.read", domain_id)
     policies: dict[str, tuple[int, int]] = {}
     failures: dict[tuple[str, str], int] = {}
     days: dict[date, tuple[int, int]] = {}
