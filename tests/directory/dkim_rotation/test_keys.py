@@ -18,8 +18,10 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
     PublicFormat,
+    load_pem_private_key,
 )
 
+from mailkeep.features.directory.dkim import rules
 from mailkeep.settings.dns import DnsSettings
 from mailkeep.settings.server import ServerSettings
 from tests.support.builders import create_domain, list_audit_entries
@@ -161,6 +163,35 @@ async def test_rsa_keys_are_imported(api: Api, keys: str, bits: int, form: Priva
     assert pem.splitlines()[-3] not in str(answer.body)  # the first lines have the public key
     refused = await api.adam.post(keys, {"algorithm": "ed25519", "selector": "mail.2026"})
     assert (refused.status, reason(refused)) == (409, "selector_taken")
+
+
+def uneven_rsa() -> str:
+    """An RSA key of 4096 bits with a factor of 4090: to test it would take seconds, in which no other thread runs."""
+    p, q = 61, (1 << 4090) + 1
+    numbers = rsa.RSAPrivateNumbers(p, q, 3, 1, 1, 1, rsa.RSAPublicNumbers(65537, p * q))
+    return pem_of(numbers.private_key(unsafe_skip_rsa_key_validation=True))
+
+
+@pytest.mark.parametrize("bits", [8192, 16384])
+async def test_a_huge_rsa_key_is_refused_before_it_is_tested(
+    api: Api, keys: str, bits: int, monkeypatch: pytest.MonkeyPatch
+):
+    numbers = rsa.RSAPrivateNumbers(
+        (1 << bits // 2) - 1, (1 << bits // 2) + 1, 3, 1, 1, 1, rsa.RSAPublicNumbers(65537, (1 << bits) - 1)
+    )
+    huge = pem_of(numbers.private_key(unsafe_skip_rsa_key_validation=True))
+    assert len(huge) <= 16_384
+    for pem in (huge, uneven_rsa()):
+        checked: list[bool] = []
+
+        def load(*args: Any, _checked: list[bool] = checked, **options: Any) -> Any:
+            _checked.append(not options.get("unsafe_skip_rsa_key_validation"))
+            return load_pem_private_key(*args, **options)
+
+        monkeypatch.setattr(rules, "load_pem_private_key", load)
+        answer = await api.adam.post(keys, {"private_key": pem})
+        assert answer.status == 400, answer.body
+        assert not any(checked)
 
 
 async def test_an_imported_ed25519_key_is_the_same_key(api: Api, keys: str):
