@@ -329,3 +329,12 @@ async def test_only_a_super_admin_lets_mailkeep_write_the_records_of_a_domain(ap
     # Others may change what else the domain has.
     assert (await api.adam.patch(f"/domains/{domain_id}", {"dns_managed": True, "description": "x"})).status == 200
     assert (await api.adam.patch(f"/domains/{domain_id}", {"dns_managed": False})).code == "FORBIDDEN"
+
+
+async def test_a_name_that_is_too_long_for_the_record_of_a_key_is_not_published(
+    api: Api, resolvers: tuple[DnsServer, DnsServer]
+):
+    path = f"/domains/{await create_domain(api, '.'.join(['a' * 61] * 4))}/dkim-keys"
+    key = await create(api, path)
+    answer = await api.adam.post(f"{path}/{key['id']}/activate", {})
+    assert (answer.status, reason(answer)) == (409, "not_published")

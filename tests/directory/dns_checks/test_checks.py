@@ -285,3 +285,12 @@ async def test_addresses_come_from_dns_if_no_setting_has_them(checked: Api, name
     pointers = [record["name"] for record in report["records"] if record["purpose"] == "ptr"]
     assert pointers[0] == "10.2.0.192.in-addr.arpa"
     assert len(pointers) == 2
+
+
+async def test_a_name_that_is_too_long_for_its_records_is_checked(checked: Api):
+    new = {"name": ".".join(["a" * 61] * 4), "mta_sts_mode": "testing"}
+    domain_id = (await checked.sue.post("/domains", new)).data["id"]
+    assert await DnsCheckWorker(checked.app).drain() == 1
+    report = (await checked.sue.get(f"/domains/{domain_id}/dns")).data
+    assert report["status"] == "failing"
+    assert {each["status"] for each in report["records"] if each["purpose"] == "mta_sts_host"} == {"missing"}
