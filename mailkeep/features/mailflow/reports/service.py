@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -31,7 +32,6 @@ from mailkeep.features.mailflow.reports.model import (
     ReportMail,
     ReportOrigin,
     StoredReport,
-    TlsFailureCount,
     TlsPolicyCount,
     TlsSummary,
 )
@@ -254,7 +254,7 @@ async def _content(conn: Conn, report: Report, domain: Domain) -> dict[str, Any]
     if isinstance(report, DmarcReport):
         return msgspec.to_builtins(report.policy)
     if isinstance(report, TlsReport):
-        return {"policies": msgspec.to_builtins(report.policies)}
+        return rules.shorten_tls(report)
     names = ("feedback_type", "source_ip", "mail_from", "recipients", "message_id", "subject", "incidents")
     keys = {key.selector: key.public_key for key in await _list_keys(conn, domain)}
     signed = await asyncio.to_thread(has_signature, report.original, domain.name, keys)
@@ -299,22 +299,12 @@ async def summarize_tls(app: App, conn: Conn, who: Principal, domain_id: UUID, p
     at = app.clock()
     since = at - rules.PERIODS[period]
     policies: dict[str, tuple[int, int]] = {}
-    failures: dict[tuple[str, str], int] = {}
     days: dict[date, tuple[int, int]] = {}
-    for begin_at, end_at, content in await store.list_contents(conn, domain_id, since, _MAX_TLS_REPORTS):
-        day = (begin_at + (end_at - begin_at) / 2).astimezone(UTC).date()
-        for policy in content["policies"]:
-            counts = policy["successful"], policy["failed"]
-            policies[policy["type"]] = _add(policies.get(policy["type"]), counts)
-            days[day] = _add(days.get(day), counts)
-            for failure in policy["failures"]:
-                key = failure["result_type"], failure["receiving_host"]
-                failures[key] = failures.get(key, 0) + failure["sessions"]
+    for day, kind, *counts in await store.count_sessions(conn, domain_id, since, _MAX_TLS_REPORTS):
+        policies[kind] = _add(policies.get(kind), counts)
+        days[day] = _add(days.get(day), counts)
     policy_counts = [TlsPolicyCount(kind, *counts) for kind, counts in sorted(policies.items())]
-    failure_counts = [
-        TlsFailureCount(kind, host, sessions)
-        for (kind, host), sessions in sorted(failures.items(), key=lambda each: -each[1])[:_MAX_TLS_FAILURES]
-    ]
+    failure_counts = await store.list_failures(conn, domain_id, since, _MAX_TLS_REPORTS, _MAX_TLS_FAILURES)
     return TlsSummary(
         since=since,
         until=at,
@@ -327,8 +317,9 @@ async def summarize_tls(app: App, conn: Conn, who: Principal, domain_id: UUID, p
     )
 
 
-def _add(before: tuple[int, int] | None, counts: tuple[int, int]) -> tuple[int, int]:
-    return (before[0] + counts[0], before[1] + counts[1]) if before else counts
+def _add(before: tuple[int, int] | None, counts: Sequence[int]) -> tuple[int, int]:
+    successful, failed = before or (0, 0)
+    return successful + counts[0], failed + counts[1]
 
 
 async def page(
