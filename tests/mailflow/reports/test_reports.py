@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from base64 import b64encode
 from dataclasses import replace
 from typing import Any
@@ -53,6 +54,20 @@ async def selector(api: Api) -> str:
         at=api.clock(),
     )
     return "mk1"
+
+
+async def test_other_requests_go_on_while_records_are_added_up(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[threading.Thread] = set()
+    is_forwarded = rules.is_forwarded
+
+    def note_thread(row: Any) -> bool:
+        threads.add(threading.current_thread())
+        return is_forwarded(row)
+
+    monkeypatch.setattr(rules, "is_forwarded", note_thread)
+    assert (await upload(api.adam, Dmarc([Record()]).xml())).status == 202
+    assert threads
+    assert threading.current_thread() not in threads
 
 
 async def test_a_tls_report_with_many_failures_is_stored_in_short(api: Api) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -152,7 +152,7 @@ async def _settle(app: App, mail: ReportMail, report: Report | None) -> Outcome:
         if report is not None:
             domain = await domains.find_by_name(conn, report.domain)
             outcome = "no_domain"
-            if domain is not None:
+            if domain is not None and domain.created_at <= mail.received_at:  # not added again meanwhile
                 origin = ReportOrigin("mail", mail.sender_domain)
                 _, outcome = await _store(app, conn, domain, report, origin)
         if not await store.delete_mail(conn, mail.id):
@@ -229,12 +229,16 @@ async def _store(
 
 
 async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _DmarcRows:
-    """What is stored of the records: those that are equal in it are added up."""
+    """What is stored of the records: those that are equal in it are added up. In a thread: 100,000 take seconds."""
     selectors = {key.selector for key in await _list_keys(conn, domain)}
+    return await asyncio.to_thread(_summarize_rows, report, domain.name, selectors)
+
+
+def _summarize_rows(report: DmarcReport, domain: str, selectors: Collection[str]) -> _DmarcRows:
     counts: dict[tuple[Any, ...], int] = {}
     by_address: dict[str, int] = {}
     for row in report.rows:
-        own_key = rules.has_own_key(row, domain.name, selectors)
+        own_key = rules.has_own_key(row, domain, selectors)
         values = (
             row.disposition, row.dkim, row.spf, own_key, rules.is_forwarded(row), rules.other_domain(row)
         )  # fmt: skip

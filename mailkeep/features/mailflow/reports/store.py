@@ -86,14 +86,16 @@ async def lock_domain(conn: Conn, domain_id: UUID) -> bool:
 
 async def find_same(conn: Conn, report: StoredReport) -> UUID | None:
     """The stored report with the same domain, kind, organisation and ID. That of an upload is the same as a mailed
-    one.
+    one, whoever mailed it, if it is also about the same time and number of messages.
     """
     cursor = await conn.execute(
         """
         SELECT r.id FROM reports r
         WHERE r.domain_id = %(domain_id)s AND r.kind = %(kind)s AND r.report_id = %(report_id)s
           AND r.organisation = %(organisation)s AND r.proved = %(proved)s
-          AND (NOT r.proved OR r.sender_domain = %(sender_domain)s OR 'upload' IN (r.source, %(source)s))
+          AND (NOT r.proved OR (r.source = %(source)s AND r.sender_domain = %(sender_domain)s)
+               OR (r.source <> %(source)s AND r.messages = %(messages)s AND r.begin_at = %(begin_at)s
+                   AND r.end_at = %(end_at)s))
         LIMIT 1
         """,
         _values(report),
