@@ -331,6 +331,17 @@ async def test_only_a_super_admin_lets_mailkeep_write_the_records_of_a_domain(ap
     assert (await api.adam.patch(f"/domains/{domain_id}", {"dns_managed": False})).code == "FORBIDDEN"
 
 
+async def test_a_record_that_is_not_ascii_is_another_one(api: Api, resolvers: tuple[DnsServer, DnsServer]):
+    path = f"/domains/{await create_domain(api, NAME)}/dkim-keys"
+    key = await create(api, path)
+    for resolver in resolvers:
+        resolver.publish(key["dns"]["name"], "TXT", "v=DKIM1; k=ed25519; p=\u00e9\x1b[2J")
+    answer = await api.adam.post(f"{path}/{key['id']}/activate", {})
+    assert (answer.status, reason(answer)) == (409, "not_published")
+    [found, _] = answer.json["error"]["details"]["resolvers"]
+    assert (found["status"], found["found"]) == ("mismatch", ["v=DKIM1; k=ed25519; p=\u00e9\ufffd[2J"])
+
+
 async def test_a_name_that_is_too_long_for_the_record_of_a_key_is_not_published(
     api: Api, resolvers: tuple[DnsServer, DnsServer]
 ):

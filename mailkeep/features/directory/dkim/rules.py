@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -180,7 +179,7 @@ def _split(text: str) -> list[str]:
 def _decode(text: str) -> bytes | None:
     try:
         return b64decode(re.sub(r"\s", "", text), validate=True)
-    except Base64Error:
+    except ValueError:
         return None
 
 
