@@ -29,7 +29,9 @@ class Lookups:
         task = self._answers.get(key)
         if task is None:
             if self._most is not None and len(self._answers) >= self._most:
-                return [DnsAnswer("", "error", error=f"the check needs more than {self._most} DNS look-ups")] * self._servers
+                return [
+                    DnsAnswer("", "error", error=f"the check needs more than {self._most} DNS look-ups")
+                ] * self._servers
             task = self._answers[key] = asyncio.create_task(self._ask(*key))
         return await asyncio.shield(task)
 

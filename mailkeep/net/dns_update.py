@@ -7,8 +7,9 @@ before, so that a record that somebody else publishes meanwhile is never touched
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 import dns.asyncquery
 import dns.exception
@@ -70,8 +71,8 @@ class RecordChange:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRecords:
-    """The records of a name and type at the primary server. `cname`: the name is a CNAME to this one. `rows`: exactly as
-    in a zone file, with the pieces and octets of TXT.
+    """The records of a name and type at the primary server. `cname`: the name is a CNAME to this one. `rows`: exactly
+    as in a zone file, with the pieces and octets of TXT.
     """
 
     values: tuple[str, ...]
@@ -102,7 +103,8 @@ async def read(server: PrimaryServer, name: str, record_type: str) -> PublishedR
     rrset = response.get_rrset(response.answer, asked, dns.rdataclass.IN, dns.rdatatype.from_text(record_type))
     if rrset is None:
         return PublishedRecords(())
-    return PublishedRecords(tuple(read_texts(rrset)), rows=tuple(row.to_text() for row in rrset))
+    rows = cast(Sequence[dns.rdata.Rdata], list(rrset))
+    return PublishedRecords(tuple(read_texts(rows)), rows=tuple(row.to_text() for row in rows))
 
 
 async def apply(server: PrimaryServer, zone: str, change: RecordChange) -> None:

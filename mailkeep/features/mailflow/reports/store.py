@@ -310,22 +310,14 @@ async def find_policy(conn: Conn, domain_id: UUID) -> str | None:
     return row["p"] if row else None
 
 
-_TLS_REPORTS = """
-    WITH newest AS (
-        SELECT r.begin_at, r.end_at, r.content FROM reports r
-        WHERE r.domain_id = %(domain_id)s AND r.kind = 'tls' AND r.proved AND r.end_at >= %(since)s
-        ORDER BY r.end_at DESC LIMIT %(limit)s
-    )
-"""
-
-
-async def count_sessions(
-    conn: Conn, domain_id: UUID, since: datetime, limit: int
-) -> list[tuple[date, str, int, int]]:
+async def count_sessions(conn: Conn, domain_id: UUID, since: datetime, limit: int) -> list[tuple[date, str, int, int]]:
     """The successful and failed sessions in the newest counted TLS reports by UTC day and type of policy."""
     cursor = await conn.execute(
-        _TLS_REPORTS
-        + """
+        """
+        WITH newest AS (
+            SELECT r.begin_at, r.end_at, r.content FROM reports r
+            WHERE r.domain_id = %(domain_id)s AND r.kind = 'tls' AND r.proved AND r.end_at >= %(since)s
+            ORDER BY r.end_at DESC LIMIT %(limit)s)
         SELECT ((n.begin_at + (n.end_at - n.begin_at) / 2) AT TIME ZONE 'UTC')::date AS day, p->>'type' AS type,
                sum((p->>'successful')::bigint)::bigint AS successful, sum((p->>'failed')::bigint)::bigint AS failed
         FROM newest n CROSS JOIN LATERAL jsonb_array_elements(n.content->'policies') p
@@ -336,13 +328,14 @@ async def count_sessions(
     return [(row["day"], row["type"], row["successful"], row["failed"]) for row in await cursor.fetchall()]
 
 
-async def list_failures(
-    conn: Conn, domain_id: UUID, since: datetime, limit: int, most: int
-) -> list[TlsFailureCount]:
+async def list_failures(conn: Conn, domain_id: UUID, since: datetime, limit: int, most: int) -> list[TlsFailureCount]:
     """The failures in the newest counted TLS reports, those with the most sessions first."""
     cursor = await conn.execute(
-        _TLS_REPORTS
-        + """
+        """
+        WITH newest AS (
+            SELECT r.begin_at, r.end_at, r.content FROM reports r
+            WHERE r.domain_id = %(domain_id)s AND r.kind = 'tls' AND r.proved AND r.end_at >= %(since)s
+            ORDER BY r.end_at DESC LIMIT %(limit)s)
         SELECT f->>'result_type' AS result_type, f->>'receiving_host' AS receiving_host,
                sum((f->>'sessions')::bigint)::bigint AS sessions
         FROM newest n CROSS JOIN LATERAL jsonb_array_elements(n.content->'failures') f
