@@ -22,6 +22,7 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.net.dns_query import DnsAnswer
 
 _READ, _WRITE = "dkim.read", "dkim.write"
 _KEEP_RETIRED = timedelta(days=365)
@@ -162,7 +163,11 @@ async def list_delegation(
 
 async def look_up(app: App, key: DkimKey, domain_name: str) -> Lookup:
     """Ask every configured name server for the record of a key, following CNAMEs."""
-    return rules.judge(key, await app.dns_query.ask(key.dns_name(domain_name), "TXT"))
+    try:
+        answers = await app.dns_query.ask(key.dns_name(domain_name), "TXT")
+    except ValueError:  # the name of a long domain's record is too long
+        answers = [DnsAnswer("", "no_name")]
+    return rules.judge(key, answers)
 
 
 def describe(key: DkimKey, domain: Domain) -> wire.DkimKeyRecord:

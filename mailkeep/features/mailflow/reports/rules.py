@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from mailkeep.core.errors import InvalidPeriod
 from mailkeep.features.mailflow.reports.model import (
@@ -17,7 +19,7 @@ from mailkeep.features.mailflow.reports.model import (
     TlsFailureCount,
     TlsPolicyCount,
 )
-from mailkeep.mail.reports.model import DmarcRow, InvalidReport, Report
+from mailkeep.mail.reports.model import DmarcRow, InvalidReport, Report, TlsReport
 from mailkeep.mail.smtp.reply import SmtpReply
 
 PERIODS: dict[Period, timedelta] = {
@@ -35,6 +37,7 @@ MAX_DAILY_REPORTS = 1000
 MAX_DAILY_UNPROVED = 100
 MAX_DAILY_ROWS = 300_000
 MAX_SOURCES = 200
+MAX_STORED_FAILURES = 100  # of a TLS report
 MAX_NAMES = 500  # reverse names that one report may request
 ACCEPTED = SmtpReply(250, "2.0.0", "Ok: the report will be read")
 TOO_LARGE = SmtpReply(552, "5.3.4", f"Mail with reports is limited to {MAX_MAIL_BYTES >> 20} MB")
@@ -78,6 +81,24 @@ def check_times(report: Report, at: datetime) -> None:
     """InvalidReport for a report about the future."""
     if datetime.fromtimestamp(report.end, UTC) > at + _FUTURE:
         raise InvalidReport("The report is about the future")
+
+
+def shorten_tls(report: TlsReport) -> dict[str, Any]:
+    """What is stored of a TLS report: the sessions by type of policy, and the failures with the most sessions."""
+    sessions: dict[str, tuple[int, int]] = {}
+    failures: Counter[tuple[str, str]] = Counter()
+    for policy in report.policies:
+        successful, failed = sessions.get(policy.type, (0, 0))
+        sessions[policy.type] = successful + policy.successful, failed + policy.failed
+        for each in policy.failures:
+            failures[each.result_type, each.receiving_host] += each.sessions
+    return {
+        "policies": [{"type": kind, "successful": counts[0], "failed": counts[1]} for kind, counts in sessions.items()],
+        "failures": [
+            {"result_type": kind, "receiving_host": host, "sessions": count}
+            for (kind, host), count in failures.most_common(MAX_STORED_FAILURES)
+        ],
+    }
 
 
 def day_of(begin: int, end: int) -> date:
