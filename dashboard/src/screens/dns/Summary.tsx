@@ -55,7 +55,7 @@ export function Summary({ report, check, checkAction, zonePath, fileName, childr
       <div className="row">
         <StatusBadge status={report.status} />
         <span className="muted">
-          Checked <Time at={report.checked_at} form="ago" />
+          {report.checked_at === null ? 'Never checked' : <>Checked <Time at={report.checked_at} form="ago" /></>}
         </span>
         <CheckProgress progress={report.check} isStarting={check.isStarting} />
       </div>
