@@ -126,7 +126,7 @@ def _to_lines(report: CheckReport, has_hostname: bool) -> list[Line]:
     lines: list[Line] = []
     for record, finding in report.records:
         # Without a host name all findings say the same, which stands above them.
-        lines += _describe(record, finding) if has_hostname else _describe(record, replace(finding, problem=None, advice=None))
+        lines += _describe(record, finding if has_hostname else replace(finding, problem=None, advice=None))
     for each in report.check.blocklists:
         style = "red" if each.status == "listed" else "green" if each.status == "not_listed" else "yellow"
         lines.append(MarkedLine(f"{each.status:12}", style, f"{each.address} in {each.zone}"))
