@@ -1069,7 +1069,7 @@ def test_dns_asks_for_the_name_of_the_server(running: Running, domain_id: str):
     assert " MX " not in result.out
     result = inside("dns", "example.test", "--check", data=running.data)
     assert result.code == 1
-    assert "Set `server.hostname`" in result.out
+    assert result.out.count("Set `server.hostname`") == 1
     assert inside("dns", data=running.data).code == 2
 
 

@@ -57,9 +57,10 @@ def refuse_unpublished(key: DkimKey, domain_name: str, lookup: Lookup) -> None:
     if lookup.is_published:
         return
     record = to_record(key, domain_name)
+    behind = ", ".join(f"{finding.server}: {finding.status}" for finding in lookup.findings if finding.status != "ok")
     raise Conflict(
-        f"Not every name server finds the record {record.name} yet. Publish it, wait, and try again; `force` activates "
-        "the key nevertheless, but receivers that do not find the record can't verify its signatures.",
+        f"Not every name server finds the record {record.name} yet ({behind}). Publish it, wait, and try again; "
+        "`force` activates the key nevertheless, but receivers without the record can't verify its signatures.",
         reason="not_published",
         record={"name": record.name, "type": record.type, "value": record.value},
         resolvers=[asdict(finding) | {"found": list(finding.found)} for finding in lookup.findings],

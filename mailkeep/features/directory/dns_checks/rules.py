@@ -30,8 +30,11 @@ REQUEST_PAUSE = timedelta(seconds=10)
 """Between the end of a check and the next requested one of the same domain."""
 _MAX_FOUND = 20
 _JITTER = 0.05  # of the interval, so that checks that began together spread
-NO_HOSTNAME = "The server's public name is not set, so nothing can be compared."
-SET_HOSTNAME = "Set `server.hostname` to the name under which other servers find this one, such as mx.example.com."
+NO_HOSTNAME = "The server has no public name yet, so nothing can be compared."
+SET_HOSTNAME = (
+    "Set `server.hostname` to the name under which other servers find this one, such as mx.example.com, and restart "
+    "Mailkeep."
+)
 Judge = Callable[[DnsAnswer], RecordFinding]
 
 
@@ -77,7 +80,7 @@ def judge_answers(answers: Sequence[DnsAnswer], judge: Judge) -> RecordFinding:
 
 def missing(record: DnsRecord, what: str) -> RecordFinding:
     """The record does not exist."""
-    advice = f"Add this record: type {record.type}, name {record.name}, value {record.value}."
+    advice = f"Add this record: type {record.type}, name {record.name}, value {record.value}"
     return RecordFinding("missing", f"There is no {what}.", advice if record.value else None)
 
 
@@ -234,7 +237,13 @@ def judge_address(record: DnsRecord, own: Sequence[Address]) -> Judge:
                 found=(*answer.aliases, *answer.values),
             )  # fmt: skip
         if not answer.values:
-            return missing(record, f"{record.type} record for the server's name")
+            what = f"{record.type} record for the server's name"
+            if record.value is None:
+                return RecordFinding(
+                    "missing", f"There is no {what}.",
+                    f"Add this record: type {record.type}, name {record.name}, value: the server's public address.",
+                )  # fmt: skip
+            return missing(record, what)
         if record.value is None:
             return RecordFinding("ok", found=answer.values)
         found = {ipaddress.ip_address(each) for each in answer.values}

@@ -155,31 +155,28 @@ def advise(days: Sequence[DayCounts], others: Sequence[OtherSender], published: 
     ours = sum(day.failing_ours for day in days)
     if ours:
         text = (
-            f"{ours:,} messages from your own server failed SPF and DKIM. Check that the SPF record names its "
-            f"addresses "
-            "and that the DKIM records are published."
+            f"In the last 90 days, {ours:,} messages from your own server failed SPF and DKIM. Check that the SPF "
+            "record names its addresses and that the DKIM records are published."
         )
         items.append(AdviceItem("own_failures", "warning", text))
     for each in regular_senders(others)[:10]:
         text = (
-            f"{each.messages:,} messages on {each.days} days were sent in your name and authenticated for "
-            f"{each.domain} "
-            "only. If you use that service, set up DKIM for your domain there, or add it to your SPF record. If not, "
-            "this is somebody else, and p=quarantine or p=reject stops it."
+            f"In the last 90 days, {each.messages:,} messages on {each.days} days were sent in your name and "
+            f"authenticated for {each.domain} only. If you use that service, set up DKIM for your domain there, or "
+            "add it to your SPF record. If not, this is somebody else, and p=quarantine or p=reject stops it."
         )
         items.append(AdviceItem("other_sender", "warning", text))
     if forwarded := sum(day.failing_forwarded for day in days):
         text = (
-            f"{forwarded:,} messages failed after they were forwarded (mailing lists, redirections). This is normal "
-            f"and "
-            "can't be fixed by you; receivers decide whether to trust the forwarder."
+            f"In the last 90 days, {forwarded:,} messages failed after they were forwarded (mailing lists, "
+            "redirections). This is normal and can't be fixed by you; receivers decide whether to trust the forwarder."
         )
         items.append(AdviceItem("forwarded", "info", text))
     if unknown := sum(day.unknown for day in days):
         text = (
-            f"{unknown:,} messages in your name were not authenticated at all. Most likely they are forged; "
-            f"p=quarantine "
-            "or p=reject stops them. A device or program that sends without SPF and DKIM looks the same."
+            f"In the last 90 days, {unknown:,} messages in your name were not authenticated at all. Most likely they "
+            "are forged; p=quarantine or p=reject stops them. A device or program that sends without SPF and DKIM "
+            "looks the same."
         )
         items.append(AdviceItem("unknown_senders", "info", text))
     return PolicyAdvice(published, safe, since, items)
