@@ -47,7 +47,8 @@ async def selector(api: Api) -> str:
     api.app.settings = replace(api.app.settings, server=ServerSettings(hostname="mx.test", addresses=(OURS,)))
     await api.sql(
         """
-        INSERT INTO dkim_keys (id, domain_id, selector, algorithm, stage, private_key, public_key, created_at, updated_at)
+        INSERT INTO dkim_keys (id, domain_id, selector, algorithm, stage, private_key, public_key, created_at,
+                               updated_at)
         VALUES (gen_random_uuid(), %(id)s, 'mk1', 'rsa2048', 'retired', '', '', %(at)s, %(at)s)
         """,
         id=ID,
