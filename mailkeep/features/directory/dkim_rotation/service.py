@@ -88,7 +88,7 @@ async def activate(
     if key.stage != "active" and not force:
         lookup = await look_up(app, key, domain.name)
         async with app.db.autocommit() as conn:
-            await dkim.record_check(conn, key.id, lookup.status, app.clock())
+            await dkim.record_checks(conn, {key.id: lookup.status}, app.clock())
         rules.refuse_unpublished(key, domain.name, lookup)
     at = app.clock()
     async with app.db.tx() as conn:

@@ -13,6 +13,7 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.directory.dkim.model import DnsStatus
 from mailkeep.features.directory.dns import service as dns
 from mailkeep.features.directory.dns.model import DnsRecord
 from mailkeep.features.directory.dns_checks import rules, store
@@ -182,9 +183,13 @@ async def write(
         await store.write(conn, check)
         if domain is not None:
             await store.write_domain_status(conn, check)
-            for record, finding in outcome.findings:
-                if record.key is not None and finding.status != "not_checked":
-                    await dkim.record_check(conn, record.key.id, finding.status, at)
+            keys: dict[UUID, DnsStatus] = {
+                record.key.id: finding.status
+                for record, finding in outcome.findings
+                if record.key is not None and finding.status != "not_checked"
+            }
+            if keys:
+                await dkim.record_checks(conn, keys, at)
             if is_news:
                 await events.emit(conn, at, Event(domain.id, None, _payload(domain, outcome, failing=bool(confirmed))))
     app.counters.add("dns_checks", check.status)
