@@ -172,6 +172,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("MISSING_FIELDS", 400): posting("/domains", {}),
     ("INVALID_FIELD", 400): posting("/domains", {"name": "new.test", "nmae": "x"}),
     ("INVALID_PAGINATION", 400): getting("/domains", limit=0),
+    ("INVALID_PERIOD", 400): getting(f"/domains/{DOMAIN_IDS[EXAMPLE]}/dmarc", period="1y"),
     ("INVALID_SENDER", 400): sending(**{"from": {"email": "no address"}}),
     ("INVALID_RECIPIENT", 400): sending(to=[{"email": "no address"}]),
     ("INVALID_HEADER", 400): sending(headers={"Subject": "x"}),

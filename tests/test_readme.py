@@ -51,7 +51,7 @@ def test_the_tour_runs_unchanged(instance: Instance, tmp_path: Path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     for words in (
-        "The DKIM signature is good.",
+        "Both DKIM signatures are good.",
         "Refused, as it should be.",
         '"decision":"deliver"',
         "alias.create",

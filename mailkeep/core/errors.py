@@ -109,6 +109,10 @@ class InvalidPagination(Refusal):
     code, status, text = "INVALID_PAGINATION", 400, "cursor, limit, sort or order is malformed."
 
 
+class InvalidPeriod(Refusal):
+    code, status, text = "INVALID_PERIOD", 400, "period is malformed."
+
+
 class InvalidSender(Refusal):
     code, status, text = "INVALID_SENDER", 400, "The sender address is malformed."
 

@@ -8,12 +8,14 @@ from mailkeep.net.dns_query import DnsAnswer, DnsQuery
 
 
 class Lookups:
-    """Look-ups by each name server. `slots` limits how many run at a time, together with those of others."""
+    """Look-ups by each name server. `slots` limits how many run at a time, together with those of others; `most`: how
+    many questions may be asked (None: any number). The answer to a further one is an error.
+    """
 
-    def __init__(self, query: DnsQuery, slots: asyncio.Semaphore) -> None:
+    def __init__(self, query: DnsQuery, slots: asyncio.Semaphore, most: int | None = None) -> None:
         self._query = DnsQuery(query.servers())  # /etc/resolv.conf is read once per check
         self._servers = max(1, len(query.servers()))
-        self._slots = slots
+        self._slots, self._most = slots, most
         self._answers: dict[tuple[str, str], asyncio.Task[list[DnsAnswer]]] = {}
 
     @property
@@ -26,6 +28,10 @@ class Lookups:
         key = (name.lower().rstrip("."), record_type)
         task = self._answers.get(key)
         if task is None:
+            if self._most is not None and len(self._answers) >= self._most:
+                return [
+                    DnsAnswer("", "error", error=f"the check needs more than {self._most} DNS look-ups")
+                ] * self._servers
             task = self._answers[key] = asyncio.create_task(self._ask(*key))
         return await asyncio.shield(task)
 

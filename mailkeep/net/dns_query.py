@@ -28,6 +28,7 @@ QUERY_SECONDS = 3.0
 _UDP_SECONDS = 1.0  # then the query is sent once more
 _MAX_VALUES = 64
 _MAX_CNAMES = 8
+_MAX_TEXT = 2000
 
 Outcome = Literal["found", "no_data", "no_name", "error"]
 
@@ -141,6 +142,13 @@ def _read(server: str, response: dns.message.Message, name: dns.name.Name, kind:
 def _is_referral(response: dns.message.Message) -> bool:
     """Whether the answer only names other servers (RFC 1034 §4.3.1): a lame or not recursive server."""
     return not response.flags & dns.flags.AA and any(rrset.rdtype == dns.rdatatype.NS for rrset in response.authority)
+
+
+def presentable(text: str) -> str:
+    """A text with values from DNS, which anybody may have written: without control characters, and not too long."""
+    if text.isprintable() and len(text) <= _MAX_TEXT:
+        return text
+    return "".join(each if each.isprintable() else "\ufffd" for each in text[:_MAX_TEXT])
 
 
 def read_texts(rows: Iterable[dns.rdata.Rdata]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 import dns.asyncquery
 import dns.exception
@@ -58,7 +58,7 @@ class RecordChange:
     """A change of the records of a name and type: values in presentation format, TXT as one piece. A name in a value is
     absolute, with or without a trailing dot.
 
-    `expected`: all values that are there before; if there are none, there is no CNAME either, and for a new CNAME
+    `expected`: the `rows` that are there before; if there are none, there is no CNAME either, and for a new CNAME
     nothing at all.
     """
 
@@ -71,10 +71,13 @@ class RecordChange:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRecords:
-    """The records of a name and type at the primary server. `cname`: the name is a CNAME to this one."""
+    """The records of a name and type at the primary server. `cname`: the name is a CNAME to this one. `rows`: exactly
+    as in a zone file, with the pieces and octets of TXT.
+    """
 
     values: tuple[str, ...]
     cname: str = ""
+    rows: tuple[str, ...] = ()
 
 
 async def find_zone(server: PrimaryServer, name: str) -> str:
@@ -98,7 +101,10 @@ async def read(server: PrimaryServer, name: str, record_type: str) -> PublishedR
     if alias is not None and record_type != "CNAME":
         return PublishedRecords((), read_texts(alias)[0])
     rrset = response.get_rrset(response.answer, asked, dns.rdataclass.IN, dns.rdatatype.from_text(record_type))
-    return PublishedRecords(() if rrset is None else tuple(read_texts(rrset)))
+    if rrset is None:
+        return PublishedRecords(())
+    rows = cast(Sequence[dns.rdata.Rdata], list(rrset))
+    return PublishedRecords(tuple(read_texts(rows)), rows=tuple(row.to_text() for row in rows))
 
 
 async def apply(server: PrimaryServer, zone: str, change: RecordChange) -> None:
@@ -106,7 +112,8 @@ async def apply(server: PrimaryServer, zone: str, change: RecordChange) -> None:
     update = dns.update.UpdateMessage(_name(zone), keyring=_key(server))
     name, kind = _name(change.name), dns.rdatatype.from_text(change.type)
     if change.expected:
-        update.present(name, _rdataset(change.type, change.expected, 0))  # §2.4.2: TTL 0
+        rows = [_parse(change.type, row) for row in change.expected]
+        update.present(name, dns.rdataset.from_rdata_list(0, rows))  # §2.4.2: TTL 0
     elif change.type == "CNAME":
         update.absent(name)
     else:
@@ -115,7 +122,7 @@ async def apply(server: PrimaryServer, zone: str, change: RecordChange) -> None:
     for value in change.remove:
         update.delete(name, _rdata(change.type, value))
     if change.add:
-        update.add(name, _rdataset(change.type, change.add, _TTL))
+        update.add(name, dns.rdataset.from_rdata_list(_TTL, [_rdata(change.type, value) for value in change.add]))
     response = await _exchange(server, update)
     code = response.rcode()
     if code in (dns.rcode.YXDOMAIN, dns.rcode.YXRRSET, dns.rcode.NXDOMAIN, dns.rcode.NXRRSET):
@@ -176,11 +183,10 @@ def _key(server: PrimaryServer) -> dns.tsig.Key:
 
 
 def _name(text: str) -> dns.name.Name:
-    return dns.name.from_text(text)
-
-
-def _rdataset(record_type: str, values: Sequence[str], ttl: int) -> dns.rdataset.Rdataset:
-    return dns.rdataset.from_rdata_list(ttl, [_rdata(record_type, value) for value in values])
+    try:
+        return dns.name.from_text(text)
+    except dns.exception.DNSException:
+        raise DnsUpdateError(f"{text} is no name that DNS can express.") from None
 
 
 def _rdata(record_type: str, value: str) -> dns.rdata.Rdata:
@@ -188,7 +194,11 @@ def _rdata(record_type: str, value: str) -> dns.rdata.Rdata:
         octets = value.encode()
         pieces = [octets[start : start + _MAX_TEXT] for start in range(0, len(octets) or 1, _MAX_TEXT)]
         value = " ".join(f'"{_escape(piece)}"' for piece in pieces)
-    return dns.rdata.from_text(dns.rdataclass.IN, dns.rdatatype.from_text(record_type), value, dns.name.root, False)
+    return _parse(record_type, value)
+
+
+def _parse(record_type: str, row: str) -> dns.rdata.Rdata:
+    return dns.rdata.from_text(dns.rdataclass.IN, dns.rdatatype.from_text(record_type), row, dns.name.root, False)
 
 
 def _escape(octets: bytes) -> str:

@@ -41,7 +41,8 @@ class ServerSettings:
 
     hostname: str = _setting(
         "",
-        "The name in SMTP greetings and headers; empty: the system's host name.",
+        "The server's public name, such as mx.example.com: in DNS records, SMTP greetings and headers. Empty: "
+        "greetings have the system's host name, and DNS records are not checked.",
         HOST,
         read_at_start=("lmtp", "relay", "policy", "reinjection", "sendmail", "api"),
     )

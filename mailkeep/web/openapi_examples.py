@@ -255,8 +255,9 @@ def _example(kind: mi.Type, name: str, parameters: Mapping[str, Any]) -> Any:
     match kind:
         case mi.Metadata():
             extra: dict[str, Any] = cast(Any, kind).extra_json_schema or {}
-            is_time = extra.get("format") == "date-time" and _value(name, parameters) is _NO_EXAMPLE
-            return EXAMPLE_TIME if is_time else _example(kind.type, name, parameters)
+            time = {"date-time": EXAMPLE_TIME, "date": EXAMPLE_TIME[:10]}.get(extra.get("format", ""))
+            is_time = time and _value(name, parameters) is _NO_EXAMPLE
+            return time if is_time else _example(kind.type, name, parameters)
         case mi.UnionType():
             inner = next(each for each in kind.types if not isinstance(each, mi.NoneType))
             has_no_example = isinstance(inner, mi.StructType | mi.DictType) and _value(name, parameters) is _NO_EXAMPLE

@@ -31,7 +31,8 @@ async def check(page: Page) -> None:
     """Press "Check now", and wait until the check has ended."""
     time = page.locator(".row").filter(has_text="Checked ").locator("time")
     before = await time.get_attribute("datetime") if await time.count() else None
-    await page.get_by_role("button", name="Check now").click()
+    await page.get_by_role("button", name="Check now").press("Enter")
+    await expect(page.get_by_role("button", name="Check now")).to_be_focused()
     if before:
         await expect(time).not_to_have_attribute("datetime", before, timeout=CHECK_MS)
     await expect(page.get_by_text("The check has ended.")).to_be_visible(timeout=CHECK_MS)
@@ -75,6 +76,12 @@ async def test_missing_records_are_published_and_turn_green(browser: Browser, na
         await expect(required.get_by_text("ok", exact=True)).to_have_count(5)
         await expect(mx).not_to_have_attribute("open", "")
         await expect(page.get_by_text("5 of 5 are ok.")).to_be_visible()
+
+        # Records that Mailkeep is to write itself: the tab says why it can't.
+        await names.call("PATCH", f"/domains/{domain_id}", {"dns_managed": True})
+        await page.reload()
+        await expect(page.get_by_text("Mailkeep can’t write these records:")).to_be_visible(timeout=CHECK_MS)
+        await names.call("PATCH", f"/domains/{domain_id}", {"dns_managed": False})
 
         # The list shows it, and filters by it.
         await visit(page, names.http, "/domains")

@@ -18,6 +18,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
 import cbor2
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from psycopg import AsyncConnection
 from psycopg.pq import ExecStatus
 from psycopg.sql import SQL, Identifier, Placeholder
@@ -365,16 +367,18 @@ class Api:
         return await self._insert("app_passwords", row | columns)
 
     async def dkim_key(self, domain_id: UUID, **columns: Any) -> UUID:
-        """Insert a pending Ed25519 key of a domain, which can't sign."""
+        """Insert a pending Ed25519 key of a domain."""
         at, key_id = self.clock(), columns.get("id") or uuid7(self.clock())
+        private = Ed25519PrivateKey.generate()
+        pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         row = {
             "id": key_id,
             "domain_id": domain_id,
             "selector": f"mk{os.urandom(4).hex()}",
             "algorithm": "ed25519",
             "stage": "pending",
-            "private_key": VAULT.seal("dkim", b"none", key_id.bytes),
-            "public_key": os.urandom(32),
+            "private_key": VAULT.seal("dkim", pem, key_id.bytes),
+            "public_key": private.public_key().public_bytes_raw(),
             "created_at": at,
             "updated_at": at,
         }

@@ -122,6 +122,9 @@ def test_request_and_response_examples_match_their_schemas():
                 assert (method, path) in {
                     ("get", "/openapi.json"),
                     ("get", "/docs"),
+                    ("get", "/domains/{id}/zone-file"),
+                    ("get", "/dns/server/zone-file"),
+                    ("get", "/.well-known/mta-sts.txt"),
                     ("get", "/sandbox/messages/{id}/html"),
                     ("get", "/sandbox/messages/{id}/raw"),
                     ("get", "/sandbox/messages/{id}/attachments/{number}"),

@@ -32,10 +32,9 @@ _SIGNED = (
 )  # fmt: skip
 _FIELD = re.compile(rb"\r\n(?![ \t])")
 _WSP = re.compile(rb"[ \t]+")  # white space
-_LINE_END_WSP = re.compile(rb"[ \t]+\r\n")
+_LINE_END_WSP = re.compile(rb"(?<![ \t])[ \t]++\r\n")  # linear time, also for a line of white space
 _LINE = 72
 _LINE_END = re.compile(rb"\r?\n")
-_TAG = re.compile(r"\s*+([a-z]{1,4})\s*+=([^;]*+)(?:;|$)")
 _B_TAG = re.compile(rb"((?:^|;)[ \t\r\n]*b[ \t\r\n]*=)[^;]*")
 _MAX_SIGNATURES = 5
 _MAX_NAMES = 100
@@ -89,7 +88,8 @@ def has_signature(message: bytes, domain: str, keys: Mapping[str, bytes]) -> boo
 
 
 def _verify(value: bytes, fields: Sequence[Field], body_hash: str, domain: str, keys: Mapping[str, bytes]) -> bool:
-    tags = {name: "".join(text.split()) for name, text in _TAG.findall(value.decode("latin-1"))}
+    pairs = [each.partition("=") for each in value.decode("latin-1").split(";")]
+    tags = {name.strip(): "".join(text.split()) for name, _, text in pairs}
     public = keys.get(tags.get("s", "").lower())
     names = [name.lower() for name in tags.get("h", "").split(":")]
     expected = {"c": "relaxed/relaxed", "d": domain, "bh": body_hash}

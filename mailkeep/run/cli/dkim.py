@@ -138,8 +138,8 @@ async def _create(data_dir: Path | None, name: str, new: NewKey) -> CommandResul
         f"  Type:  {record['type']}",
         f"  Value: {record['value']}",
         "",
-        *data["warnings"],
         f"Then: mailkeep dkim activate {domain.name} {key.selector}",
+        *data["warnings"],
     ]
     return CommandResult(data, lines)
 

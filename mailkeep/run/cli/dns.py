@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,7 +53,7 @@ def dns(
     do not answer.
     """
     if (domain is None) != server:
-        raise typer.BadParameter("name a domain, or use --server")
+        raise typer.BadParameter("name either a domain or --server")
     run_command(as_json, _dns(data_dir, domain, check))
 
 
@@ -70,7 +71,7 @@ async def _dns(data_dir: Path | None, name: str | None, check: bool) -> CommandR
         report = await _read(app, name, check)
         hostname = records.server_identity(app.settings).hostname
     data = {"hostname": hostname} | _to_data(report, name)
-    lines = _to_lines(report) if check else _to_zone([record for record, _ in report.records])
+    lines = _to_lines(report, hostname is not None) if check else _to_zone([record for record, _ in report.records])
     if hostname is None:
         return CommandResult(data, [f"; {NO_HOSTNAME}", f"; {SET_HOSTNAME}", *lines], REFUSED if check else DONE)
     return CommandResult(data, lines, _exit_code(report) if check else DONE)
@@ -121,10 +122,11 @@ def _to_zone(records: Sequence[DnsRecord]) -> list[str]:
     return to_zone_file("Records to publish", records).splitlines()
 
 
-def _to_lines(report: CheckReport) -> list[Line]:
+def _to_lines(report: CheckReport, has_hostname: bool) -> list[Line]:
     lines: list[Line] = []
     for record, finding in report.records:
-        lines += _describe(record, finding)
+        # Without a host name all findings say the same, which stands above them.
+        lines += _describe(record, finding if has_hostname else replace(finding, problem=None, advice=None))
     for each in report.check.blocklists:
         style = "red" if each.status == "listed" else "green" if each.status == "not_listed" else "yellow"
         lines.append(MarkedLine(f"{each.status:12}", style, f"{each.address} in {each.zone}"))

@@ -18,8 +18,10 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
     PublicFormat,
+    load_pem_private_key,
 )
 
+from mailkeep.features.directory.dkim import rules
 from mailkeep.settings.dns import DnsSettings
 from mailkeep.settings.server import ServerSettings
 from tests.support.builders import create_domain, list_audit_entries
@@ -163,6 +165,35 @@ async def test_rsa_keys_are_imported(api: Api, keys: str, bits: int, form: Priva
     assert (refused.status, reason(refused)) == (409, "selector_taken")
 
 
+def uneven_rsa() -> str:
+    """An RSA key of 4096 bits with a factor of 4090: to test it would take seconds, in which no other thread runs."""
+    p, q = 61, (1 << 4090) + 1
+    numbers = rsa.RSAPrivateNumbers(p, q, 3, 1, 1, 1, rsa.RSAPublicNumbers(65537, p * q))
+    return pem_of(numbers.private_key(unsafe_skip_rsa_key_validation=True))
+
+
+@pytest.mark.parametrize("bits", [8192, 16384])
+async def test_a_huge_rsa_key_is_refused_before_it_is_tested(
+    api: Api, keys: str, bits: int, monkeypatch: pytest.MonkeyPatch
+):
+    numbers = rsa.RSAPrivateNumbers(
+        (1 << bits // 2) - 1, (1 << bits // 2) + 1, 3, 1, 1, 1, rsa.RSAPublicNumbers(65537, (1 << bits) - 1)
+    )
+    huge = pem_of(numbers.private_key(unsafe_skip_rsa_key_validation=True))
+    assert len(huge) <= 16_384
+    for pem in (huge, uneven_rsa()):
+        checked: list[bool] = []
+
+        def load(*args: Any, _checked: list[bool] = checked, **options: Any) -> Any:
+            _checked.append(not options.get("unsafe_skip_rsa_key_validation"))
+            return load_pem_private_key(*args, **options)
+
+        monkeypatch.setattr(rules, "load_pem_private_key", load)
+        answer = await api.adam.post(keys, {"private_key": pem})
+        assert answer.status == 400, answer.body
+        assert not any(checked)
+
+
 async def test_an_imported_ed25519_key_is_the_same_key(api: Api, keys: str):
     private = Ed25519PrivateKey.generate()
     key = await create(api, keys, private_key=pem_of(private))
@@ -298,3 +329,23 @@ async def test_only_a_super_admin_lets_mailkeep_write_the_records_of_a_domain(ap
     # Others may change what else the domain has.
     assert (await api.adam.patch(f"/domains/{domain_id}", {"dns_managed": True, "description": "x"})).status == 200
     assert (await api.adam.patch(f"/domains/{domain_id}", {"dns_managed": False})).code == "FORBIDDEN"
+
+
+async def test_a_record_that_is_not_ascii_is_another_one(api: Api, resolvers: tuple[DnsServer, DnsServer]):
+    path = f"/domains/{await create_domain(api, NAME)}/dkim-keys"
+    key = await create(api, path)
+    for resolver in resolvers:
+        resolver.publish(key["dns"]["name"], "TXT", "v=DKIM1; k=ed25519; p=\u00e9\x1b[2J")
+    answer = await api.adam.post(f"{path}/{key['id']}/activate", {})
+    assert (answer.status, reason(answer)) == (409, "not_published")
+    [found, _] = answer.json["error"]["details"]["resolvers"]
+    assert (found["status"], found["found"]) == ("mismatch", ["v=DKIM1; k=ed25519; p=\u00e9\ufffd[2J"])
+
+
+async def test_a_name_that_is_too_long_for_the_record_of_a_key_is_not_published(
+    api: Api, resolvers: tuple[DnsServer, DnsServer]
+):
+    path = f"/domains/{await create_domain(api, '.'.join(['a' * 61] * 4))}/dkim-keys"
+    key = await create(api, path)
+    answer = await api.adam.post(f"{path}/{key['id']}/activate", {})
+    assert (answer.status, reason(answer)) == (409, "not_published")

@@ -251,6 +251,41 @@ async def test_all_workers_share_the_budget(checked: Api, names: DnsServer):
     assert await claim_all() == 1
 
 
+async def test_requests_do_not_stop_the_checks_of_other_domains(checked: Api, names: DnsServer):
+    configure(checked, names, lookups_per_second=20)  # one check a second, with one name server
+    for number in range(20):
+        await checked.domain(f"domain{number}.test")
+    worker, claimed = DnsCheckWorker(checked.app), list[bool]()
+    for _ in range(140):
+        at = checked.clock.advance(seconds=5) or checked.clock()
+        await checked.sql("UPDATE dns_checks SET due_at = %(at)s, running = false, requested_at = %(at)s "
+                          "WHERE domain_id <> %(id)s", at=at, id=DOMAIN_ID)  # fmt: skip
+        if not claimed:
+            await checked.sql("UPDATE dns_checks SET due_at = %(at)s WHERE domain_id = %(id)s", at=at, id=DOMAIN_ID)
+        found = await worker.claim()
+        claimed.append(any(str(check.domain_id) == DOMAIN_ID for check in found))
+    late = 10 * 60 // 5
+    assert not any(claimed[: late - 1])
+    assert any(claimed[late:])
+
+
+async def test_a_spf_record_can_not_ask_for_any_number_of_look_ups(checked: Api, names: DnsServer):
+    """Ten terms with ten servers each, whose names depend on the sender's address."""
+    hosts = [f"h{number}.%.many.test" for number in range(10)]
+    addresses = ("192.0.2.10", "0.0.0.0")
+    for term, address in [(term, address) for term in range(9) for address in addresses]:
+        servers = [f"{term}.{host.replace('%', address)}" for host in hosts]
+        names.publish(f"{address}.m{term}.test", "MX", *(f"10 {server}" for server in servers))
+        for server in servers:
+            names.publish(server, "A", "198.51.100.1")
+    names.publish(EXAMPLE, "TXT", f"v=spf1 {' '.join(f'mx:%{{i}}.m{term}.test' for term in range(9))} -all")
+    checked.app.counters.drain()
+    report = await check(checked)
+    [spf] = [each for each in report["records"] if each["purpose"] == "spf"]
+    assert (spf["status"], "the check needs more than 150 DNS look-ups" in spf["problem"]) == ("dns_error", True)
+    assert dict(checked.app.counters.drain())[("dns_queries", ())] == 150
+
+
 async def test_nothing_but_requests_if_the_interval_is_0(checked: Api, names: DnsServer):
     configure(checked, names, check_minutes=0)
     await checked.domain("new.test")
@@ -285,3 +320,12 @@ async def test_addresses_come_from_dns_if_no_setting_has_them(checked: Api, name
     pointers = [record["name"] for record in report["records"] if record["purpose"] == "ptr"]
     assert pointers[0] == "10.2.0.192.in-addr.arpa"
     assert len(pointers) == 2
+
+
+async def test_a_name_that_is_too_long_for_its_records_is_checked(checked: Api):
+    new = {"name": ".".join(["a" * 61] * 4), "mta_sts_mode": "testing"}
+    domain_id = (await checked.sue.post("/domains", new)).data["id"]
+    assert await DnsCheckWorker(checked.app).drain() == 1
+    report = (await checked.sue.get(f"/domains/{domain_id}/dns")).data
+    assert report["status"] == "failing"
+    assert {each["status"] for each in report["records"] if each["purpose"] == "mta_sts_host"} == {"missing"}

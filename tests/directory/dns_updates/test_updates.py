@@ -171,6 +171,31 @@ async def test_a_record_that_appears_between_look_up_and_change_is_not_touched(
         await apply(server, NAME, dns_update.RecordChange(f"ns.{NAME}", "CNAME", (), ("elsewhere.test",)))
 
 
+async def test_hostile_records_of_others_do_not_stop_the_updates(api: Api, tmp_path: Path):
+    lines = [
+        '@ TXT "in two " "pieces"',
+        '@ TXT "not UTF-8 \\255"',
+        '_dmarc TXT "v=DMARC1\\000\\027[2J; p=reject"',
+    ]
+    with Knot(tmp_path / "knot", {NAME: lines}) as knot:
+        api.app.settings = replace(api.app.settings, dns=settings_for(knot), server=ServerSettings(hostname=HOST))
+        before = knot.values(NAME, "TXT")
+        domain_id = await managed(api, NAME)
+        await DnsUpdateWorker(api.app).drain()
+        shown = await updates(api, domain_id)
+        assert shown["state"] == "conflict"
+        assert (states(shown)[(NAME, "TXT")], states(shown)[(f"_dmarc.{NAME}", "TXT")]) == ("written", "conflict")
+        assert "v=DMARC1\ufffd\ufffd[2J; p=reject" in shown["problem"]
+        assert knot.values(NAME, "TXT") == sorted([*before, "v=spf1 mx -all"])
+
+
+async def test_a_name_that_is_too_long_for_its_records_is_an_error_in_words(api: Api, knot: Knot):
+    domain_id = await managed(api, f"{'.'.join(['a' * 59] * 4)}.{NAME}")  # 248 characters
+    await DnsUpdateWorker(api.app).drain()
+    shown = await updates(api, domain_id)
+    assert (shown["state"], "is no name that DNS can express" in shown["problem"]) == ("error", True), shown
+
+
 async def test_a_killed_worker_knows_its_own_records_again(api: Api, knot: Knot, monkeypatch: pytest.MonkeyPatch):
     class Killed(BaseException):
         pass

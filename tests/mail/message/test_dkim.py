@@ -199,3 +199,12 @@ def test_own_signatures_are_recognised(key: SigningKey) -> None:
     assert not has_signature(message, "example.test", {key.selector: b"no key"})
     swapped = {"mk1": PUBLIC["mk2"], "mk2": PUBLIC["mk1"]}
     assert not has_signature(message, "example.test", swapped)
+
+
+@pytest.mark.timeout(60)  # hours, if the time were quadratic in the length of white space
+def test_long_white_space_takes_no_long_time():
+    space = b" " * 1_000_000
+    message = b"From: a@example.test\r\n\r\n" + space + b"x\r\n"
+    assert has_signature(sign([message], "example.test", [RSA_KEY], AT) + message, "example.test", PUBLIC)
+    assert not has_signature(b"DKIM-Signature:" + space + b"x\r\n" + message, "example.test", PUBLIC)
+    assert not has_signature(b"DKIM-Signature: a=" + space + b"x;" + space + message, "example.test", PUBLIC)

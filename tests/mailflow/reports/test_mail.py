@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from mailkeep.features.mailflow.reports import jobs, rules
 from mailkeep.settings.server import ServerSettings
 from tests.mailflow.local_delivery.lmtp_dialogue import Agent, running
 from tests.plugins.post import Post
+from tests.support.builders import create_domain
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 from tests.support.reports import Dmarc, Record, abuse_report, mailed, tls_report
 
@@ -107,6 +109,31 @@ async def test_a_replayed_report_counts_once_and_nobody_can_take_its_place(agent
     await agent.bring(DMARC, content=early, queue_id="4jW9T1xz0by1")
     await agent.bring(DMARC, content=report("9"), queue_id="4jW9T1xz0by2")
     assert await figures(agent.api) == (2, 0)
+
+
+async def test_a_forged_mail_does_not_take_the_place_of_an_upload(agent: Agent) -> None:
+    """Some reporters have IDs that can be guessed: anybody may mail a report with them before it is uploaded."""
+    forged = report("2026-02-27.example.test", sender="x@evil.test", records=[Record(count=0)])
+    await agent.bring(DMARC, content=forged)
+    assert await figures(agent.api) == (0, 0)
+    genuine = Dmarc([Record(count=5)], report_id="2026-02-27.example.test").xml()
+    for _ in range(2):
+        body = {"filename": "r.xml", "content": b64encode(genuine).decode()}
+        assert (await agent.api.adam.post("/reports", body)).status == 202
+    assert await figures(agent.api) == (5, 0)
+
+
+async def test_mail_that_waits_is_not_read_for_a_domain_that_was_added_again(agent: Agent) -> None:
+    """T47: it is about the domain of the tenant before."""
+    api = agent.api
+    moved = Dmarc([Record(header_from="moved.test")], domain="moved.test")
+    await agent.bring(DMARC, content=mailed(moved.xml(), fields=PASSED))
+    before = await create_domain(api, "moved.test")
+    assert (await api.sue.delete(f"/domains/{before}")).status == 200
+    api.clock.advance(seconds=5)
+    after = await create_domain(api, "moved.test")
+    assert await jobs.read_due(api.app) == 1
+    assert (await api.sue.get(f"/domains/{after}/reports")).data == []
 
 
 async def test_reports_about_other_tenants_do_not_appear(agent: Agent) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from base64 import b64encode
 from dataclasses import replace
 from typing import Any
@@ -45,13 +47,50 @@ async def selector(api: Api) -> str:
     api.app.settings = replace(api.app.settings, server=ServerSettings(hostname="mx.test", addresses=(OURS,)))
     await api.sql(
         """
-        INSERT INTO dkim_keys (id, domain_id, selector, algorithm, stage, private_key, public_key, created_at)
-        VALUES (gen_random_uuid(), %(id)s, 'mk1', 'rsa2048', 'retired', '', '', %(at)s)
+        INSERT INTO dkim_keys (id, domain_id, selector, algorithm, stage, private_key, public_key, created_at,
+                               updated_at)
+        VALUES (gen_random_uuid(), %(id)s, 'mk1', 'rsa2048', 'retired', '', '', %(at)s, %(at)s)
         """,
         id=ID,
         at=api.clock(),
     )
     return "mk1"
+
+
+async def test_other_requests_go_on_while_records_are_added_up(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[threading.Thread] = set()
+    is_forwarded = rules.is_forwarded
+
+    def note_thread(row: Any) -> bool:
+        threads.add(threading.current_thread())
+        return is_forwarded(row)
+
+    monkeypatch.setattr(rules, "is_forwarded", note_thread)
+    assert (await upload(api.adam, Dmarc([Record()]).xml())).status == 202
+    assert threads
+    assert threading.current_thread() not in threads
+
+
+async def test_a_tls_report_with_many_failures_is_stored_in_short(api: Api) -> None:
+    """Strangers may send a thousand such reports a day, which a summary reads together."""
+    report = json.loads(tls_report(certificate_expired=7, starttls_not_supported=1))
+    (policy,) = report["policies"]
+    failures = policy["failure-details"]
+    failures[0]["receiving-mx-hostname"] = "MX.example.test"
+    more = {"result-type": "validation-failure", "failed-session-count": 1, "failure-reason-code": "y" * 200}
+    failures += [more | {"receiving-mx-hostname": f"{number}.{'x' * 240}"} for number in range(9000)]
+    policy["policy"]["mx-host"] = ["z" * 253] * 20
+    report["policies"] = [policy, policy | {"failure-details": failures[:2]}]
+    assert (await upload(api.adam, json.dumps(report).encode(), "r.json")).status == 202
+    [(size,)] = [tuple(row.values()) for row in await api.sql("SELECT octet_length(content::text) FROM reports")]
+    assert size < 50_000
+    found = (await api.dora.get(f"/domains/{ID}/tls-reports")).data
+    assert found["failures"][:2] == [
+        {"result_type": "certificate-expired", "receiving_host": "mx.example.test", "sessions": 14},
+        {"result_type": "starttls-not-supported", "receiving_host": "mx.example.test", "sessions": 2},
+    ]
+    assert (len(found["failures"]), found["totals"]["successful"], found["totals"]["failed"]) == (100, 20, 16)
+    assert found["days"] == [{"date": "2026-02-27", "successful": 20, "failed": 16}]
 
 
 async def test_sources_are_classified_by_what_the_reporter_saw(api: Api, selector: str) -> None:
@@ -112,7 +151,7 @@ async def test_the_period_is_that_of_the_reports(api: Api) -> None:
         await upload(api.adam, Dmarc(report_id=str(days), begin=begin, end=begin + DAY - 1).xml())
     shown = {period: (await dmarc(api, period))["totals"]["messages"] for period in ("24h", "7d", "30d", "90d")}
     assert shown == {"24h": 1, "7d": 2, "30d": 3, "90d": 4}
-    assert (await api.dora.get(f"/domains/{ID}/dmarc", period="1y")).code == "INVALID_FIELD"
+    assert (await api.dora.get(f"/domains/{ID}/dmarc", period="1y")).code == "INVALID_PERIOD"
 
 
 async def test_a_report_about_another_domain_is_not_found_and_leaks_nothing(api: Api) -> None:

@@ -1069,7 +1069,7 @@ def test_dns_asks_for_the_name_of_the_server(running: Running, domain_id: str):
     assert " MX " not in result.out
     result = inside("dns", "example.test", "--check", data=running.data)
     assert result.code == 1
-    assert "Set `server.hostname`" in result.out
+    assert result.out.count("Set `server.hostname`") == 1
     assert inside("dns", data=running.data).code == 2
 
 
@@ -1096,7 +1096,7 @@ def test_dns_check_says_what_is_wrong(running: Running, domain_id: str):
         names.publish("mx.example.test", "A", "192.0.2.10")
         assert check().code == 1
         for record in check().json["records"]:
-            if record["required"]:
+            if record["required"] or record["purpose"] == "dkim":  # also keys that other tests have left pending
                 names.publish(record["name"], record["type"], record["value"])
         result = inside("dns", "example.test", "--check", data=running.data, env=env)
         assert result.code == 0, result.out

@@ -42,7 +42,7 @@ def test_the_tour_runs_against_a_full_instance(stack: Stack, tmp_path: Path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     for words in (
-        "The DKIM signature is good.",
+        "Both DKIM signatures are good.",
         "Refused, as it should be.",
         '"decision":"deliver"',
         "Sent from Python",

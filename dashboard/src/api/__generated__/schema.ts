@@ -7751,6 +7751,30 @@ export interface components {
          *
          *     `INVALID_JSON` The body is not valid JSON.
          *
+         *     `INVALID_PERIOD` period is malformed.
+         */
+        "400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "INVALID_FIELD" | "INVALID_JSON" | "INVALID_PERIOD";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `INVALID_FIELD` A field has an invalid value.
+         *
+         *     `INVALID_JSON` The body is not valid JSON.
+         *
          *     `INVALID_URL` The URL is not allowed.
          */
         "400.INVALID_FIELD.INVALID_JSON.INVALID_URL": {
@@ -11412,7 +11436,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
@@ -11619,7 +11643,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];

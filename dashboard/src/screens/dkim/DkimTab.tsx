@@ -16,7 +16,7 @@ import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { useReady } from '../../ui/useReady'
 import { pluralize } from '../../units'
-import { checkDomain, domainReportQuery, useCheck } from '../dns/queries'
+import { busyProps, checkDomain, domainReportQuery, useCheck } from '../dns/queries'
 import { RecordDetails, RecordFields } from '../dns/Record'
 import type { DnsRecord } from '../dns/records'
 import { ActivateKey, DeleteKey, RetireKey } from './changes'
@@ -61,7 +61,12 @@ export default function DkimTab({ domain }: { domain: Schema['DomainRecord'] }) 
           <>
             {report.data && !report.data.setup && (
               <Allowed action="dns.check">
-                <Button variant="default" leftSection={<Icon name="refresh" size={16} />} loading={check.isBusy} onClick={check.start}>
+                <Button
+                  variant="default"
+                  leftSection={<Icon name="refresh" size={16} />}
+                  {...busyProps(check.isBusy)}
+                  onClick={check.start}
+                >
                   Check now
                 </Button>
               </Allowed>

@@ -104,7 +104,8 @@ function KeyForm({ domain, mode, onClose }: Props & { mode: Mode }) {
 function toBody(values: { algorithm: string; selector: string; private_key: string }, isImport: boolean): Body {
   const selector = values.selector.trim()
   return {
-    ...(isImport ? { private_key: values.private_key } : { algorithm: values.algorithm as NonNullable<Body['algorithm']> }),
+    // Without any text the API would not know that this is an import, and ask for an algorithm.
+    ...(isImport ? { private_key: values.private_key || '\n' } : { algorithm: values.algorithm as NonNullable<Body['algorithm']> }),
     ...(selector && { selector }),
   }
 }

@@ -3,6 +3,7 @@ import type { Schema } from '../../api/client'
 import { LoadingLines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { checkDomain, domainReportQuery, useCheck } from './queries'
+import { ManagedRecords } from './ManagedRecords'
 import { RecordGroups } from './Record'
 import { Summary } from './Summary'
 
@@ -16,10 +17,14 @@ export default function DnsTab({ domain }: { domain: Schema['DomainRecord'] }) {
     <>
       {error && <ErrorNote error={error} />}
       <Summary report={data} check={check} checkAction="dns.check" zonePath={`/domains/${domain.id}/zone-file`} fileName={domain.name}>
-        <p className="muted small">
-          Publish these records where the domain’s DNS is managed, usually at its registrar. Some providers add the domain to names
-          themselves: leave out <code>.{domain.name}</code> there, and enter <code>@</code> for the domain itself.
-        </p>
+        {domain.dns_managed ? (
+          <ManagedRecords domainId={domain.id} />
+        ) : (
+          <p className="muted small">
+            Publish these records where the domain’s DNS is managed, usually at its registrar. Some providers add the domain to names
+            themselves: leave out <code>.{domain.name}</code> there, and enter <code>@</code> for the domain itself.
+          </p>
+        )}
       </Summary>
       <RecordGroups
         records={data.records}

@@ -28,7 +28,10 @@ export function RecordFields({ record, of }: { record: Pick<DnsRecord, 'type' | 
 export function RecordDetails(props: { record: DnsRecord; title?: string; unknownValue?: ReactNode }) {
   const { record, unknownValue, title = PURPOSES[record.purpose] } = props
   const status = describeStatus(record)
-  const advice = describeAdvice(record)
+  // Nothing is checked while the server has no name: the summary says so, once.
+  const isChecked = record.status !== 'not_checked'
+  const problem = isChecked ? record.problem : null
+  const advice = isChecked ? describeAdvice(record) : null
   const id = useId()
   return (
     <li>
@@ -43,7 +46,7 @@ export function RecordDetails(props: { record: DnsRecord; title?: string; unknow
         </summary>
         <div className="dns-body" role="group" aria-labelledby={id}>
           {record.description && <p className="muted small">{record.description}</p>}
-          {record.problem && <p className="strong break">{withCode(record.problem)}</p>}
+          {problem && <p className="strong break">{withCode(problem)}</p>}
           {advice && <p className="break">{withCode(advice)}</p>}
           <div className="dns-sides">
             <div>

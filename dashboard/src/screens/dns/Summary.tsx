@@ -14,7 +14,7 @@ import { notify } from '../../ui/notify'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { pluralize } from '../../units'
-import type { Report, useCheck } from './queries'
+import { busyProps, type Report, type useCheck } from './queries'
 import { describeProgress, summarize } from './records'
 import { withCode } from './withCode'
 
@@ -43,7 +43,7 @@ export function Summary({ report, check, checkAction, zonePath, fileName, childr
           {!isEmpty && <ZoneFileMenu path={zonePath} fileName={fileName} />}
           {!setup && (
             <Allowed action={checkAction}>
-              <Button leftSection={<Icon name="refresh" size={16} />} loading={check.isBusy} onClick={check.start}>
+              <Button leftSection={<Icon name="refresh" size={16} />} {...busyProps(check.isBusy)} onClick={check.start}>
                 Check now
               </Button>
             </Allowed>
@@ -55,7 +55,13 @@ export function Summary({ report, check, checkAction, zonePath, fileName, childr
       <div className="row">
         <StatusBadge status={report.status} />
         <span className="muted">
-          Checked <Time at={report.checked_at} form="ago" />
+          {report.checked_at === null ? (
+            'Never checked'
+          ) : (
+            <>
+              Checked <Time at={report.checked_at} form="ago" />
+            </>
+          )}
         </span>
         <CheckProgress progress={report.check} isStarting={check.isStarting} />
       </div>

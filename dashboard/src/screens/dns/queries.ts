@@ -41,6 +41,9 @@ export function serverReportQuery() {
 export const checkDomain = (id: string) => fetchData(client.POST('/domains/{id}/dns/check', { params: { path: { id } } }))
 export const checkServer = () => fetchData(client.POST('/dns/server/check'))
 
+/** For a button that keeps the keyboard's focus while it is busy. */
+export const busyProps = (isBusy: boolean) => (isBusy ? { 'data-disabled': true, 'aria-disabled': true } : {})
+
 /** Requests a check; the returned `isBusy` is true until it has ended. */
 export function useCheck(
   query: ReturnType<typeof domainReportQuery> | ReturnType<typeof serverReportQuery>,
@@ -61,7 +64,10 @@ export function useCheck(
     onSuccess: (progress) => queries.setQueryData<Report>(queryKey, (report) => report && { ...report, check: progress }),
   })
   const isBusy = check.isPending || (state !== undefined && state !== 'idle')
-  return { start: () => check.mutate(), isBusy, isStarting: check.isPending, error: check.error }
+  const start = () => {
+    if (!isBusy) check.mutate()
+  }
+  return { start, isBusy, isStarting: check.isPending, error: check.error }
 }
 
 /** Name servers are asked again after a pause at the earliest: wait for its end. */

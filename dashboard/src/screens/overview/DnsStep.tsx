@@ -55,10 +55,11 @@ export function DnsStepText() {
   )
 }
 
-/** Leads to the setting that is missing, or to the records. */
+/** Leads to the setting that is missing, or to the records of the domain and the server. */
 export function DnsStepButton({ variant }: { variant: 'filled' | 'default' }) {
   const { domain, report } = useDnsStep()
   const mayNotSet = useDenialReason('config.write') !== null
+  const mayReadServer = useDenialReason('dns_server.read') === null
   if (!domain) return <span className="muted small">Add a domain first.</span>
   if (report?.setup)
     return mayNotSet ? (
@@ -69,8 +70,15 @@ export function DnsStepButton({ variant }: { variant: 'filled' | 'default' }) {
       </LinkButton>
     )
   return (
-    <LinkButton to={PATHS.domain} params={{ id: domain.id }} search={{ tab: 'dns' }} variant={variant}>
-      View records
-    </LinkButton>
+    <>
+      <LinkButton to={PATHS.domain} params={{ id: domain.id }} search={{ tab: 'dns' }} variant={variant}>
+        View records
+      </LinkButton>
+      {mayReadServer && (
+        <LinkButton to={PATHS.serverDns} variant="default">
+          Server’s records
+        </LinkButton>
+      )}
+    </>
   )
 }

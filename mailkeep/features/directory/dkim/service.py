@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -89,9 +89,9 @@ async def list_delegated(conn: Conn, host_name: str) -> list[DkimKey]:
     return await store.list_delegated(conn, host_name)
 
 
-async def record_check(conn: Conn, key_id: UUID, status: DnsStatus, at: datetime) -> None:
-    """Store the result of a look-up of a key's record."""
-    await store.set_dns_status(conn, key_id, status, at)
+async def record_checks(conn: Conn, statuses: Mapping[UUID, DnsStatus], at: datetime) -> None:
+    """Store the results of look-ups of keys' records, by the ID of the key."""
+    await store.set_dns_statuses(conn, statuses, at)
 
 
 async def ensure_host_keys(app: App, host_name: str) -> list[DkimKey]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -78,15 +79,16 @@ async def list_delegated(conn: Conn, host_name: str) -> list[DkimKey]:
     return [_key(row) for row in await cursor.fetchall()]
 
 
-async def set_dns_status(conn: Conn, key_id: UUID, status: DnsStatus, at: datetime) -> None:
-    """Store the result of a look-up, unless a later one is stored."""
+async def set_dns_statuses(conn: Conn, statuses: Mapping[UUID, DnsStatus], at: datetime) -> None:
+    """Store the results of look-ups, except where a later one is stored."""
     await conn.execute(
         """
-        UPDATE dkim_keys k SET dns_status = %(status)s, dns_checked_at = %(at)s,
-               published_since = CASE WHEN %(status)s = 'ok' THEN coalesce(k.published_since, %(at)s) END
-        WHERE k.id = %(id)s AND (k.dns_checked_at IS NULL OR k.dns_checked_at <= %(at)s)
+        UPDATE dkim_keys k SET dns_status = n.status, dns_checked_at = %(at)s,
+               published_since = CASE WHEN n.status = 'ok' THEN coalesce(k.published_since, %(at)s) END
+        FROM unnest(%(ids)s::uuid[], %(statuses)s::text[]) AS n (id, status)
+        WHERE k.id = n.id AND (k.dns_checked_at IS NULL OR k.dns_checked_at <= %(at)s)
         """,
-        {"id": key_id, "status": status, "at": at},
+        {"ids": list(statuses), "statuses": list(statuses.values()), "at": at},
     )
 
 

@@ -152,7 +152,7 @@ class DkimWorker:
             locked = await service.lock(conn, domain_id)
             if locked is None or not await store.holds(conn, job):
                 return
-            await dkim.record_check(conn, key.id, lookup.status, at)
+            await dkim.record_checks(conn, {key.id: lookup.status}, at)
             current = next((each for each in await service.list_keys(conn, domain_id) if each.id == key.id), None)
             if current is None or current.stage != "pending":
                 return

@@ -21,7 +21,7 @@ from mailkeep.features.directory.dkim_rotation.model import (
 )
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.system_mail.model import SystemMailItem
-from mailkeep.net.dns_query import DnsAnswer
+from mailkeep.net.dns_query import DnsAnswer, presentable
 
 _VERIFYING = timedelta(hours=1)
 """How long a receiver may take to verify a message that it has accepted."""
@@ -29,6 +29,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE, _MAX_DOUBLINGS = timedelta(seconds=30), timedelta(
 _REQUESTS = (timedelta(0), timedelta(days=3), timedelta(days=10), timedelta(days=30))
 """The age of a key at which the publication of its record is asked for."""
 _TOGETHER = timedelta(days=1)
+_MAX_FOUND = 20  # values that a refusal shows
 _OWN_DELAY = timedelta(days=1)
 """How long Mailkeep may take to publish a record itself, before somebody is asked."""
 
@@ -47,7 +48,8 @@ def _judge_answer(key: DkimKey, answer: DnsAnswer) -> ServerFinding:
     if answer.outcome == "error":
         return ServerFinding(answer.server, "dns_error", (), f"No answer: {answer.error}.")
     verdict = dkim_rules.judge_record(key, answer.values)
-    return ServerFinding(answer.server, verdict[0], answer.values, verdict[1])
+    found = tuple(presentable(value) for value in answer.values[:_MAX_FOUND])
+    return ServerFinding(answer.server, verdict[0], found, verdict[1])
 
 
 def refuse_unpublished(key: DkimKey, domain_name: str, lookup: Lookup) -> None:
@@ -55,9 +57,10 @@ def refuse_unpublished(key: DkimKey, domain_name: str, lookup: Lookup) -> None:
     if lookup.is_published:
         return
     record = to_record(key, domain_name)
+    behind = ", ".join(f"{finding.server}: {finding.status}" for finding in lookup.findings if finding.status != "ok")
     raise Conflict(
-        f"Not every name server finds the record {record.name} yet. Publish it, wait, and try again; `force` activates "
-        "the key nevertheless, but receivers that do not find the record can't verify its signatures.",
+        f"Not every name server finds the record {record.name} yet ({behind}). Publish it, wait, and try again; "
+        "`force` activates the key nevertheless, but receivers without the record can't verify its signatures.",
         reason="not_published",
         record={"name": record.name, "type": record.type, "value": record.value},
         resolvers=[asdict(finding) | {"found": list(finding.found)} for finding in lookup.findings],

@@ -22,6 +22,7 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.net.dns_query import DnsAnswer
 
 _READ, _WRITE = "dkim.read", "dkim.write"
 _KEEP_RETIRED = timedelta(days=365)
@@ -87,7 +88,7 @@ async def activate(
     if key.stage != "active" and not force:
         lookup = await look_up(app, key, domain.name)
         async with app.db.autocommit() as conn:
-            await dkim.record_check(conn, key.id, lookup.status, app.clock())
+            await dkim.record_checks(conn, {key.id: lookup.status}, app.clock())
         rules.refuse_unpublished(key, domain.name, lookup)
     at = app.clock()
     async with app.db.tx() as conn:
@@ -162,7 +163,11 @@ async def list_delegation(
 
 async def look_up(app: App, key: DkimKey, domain_name: str) -> Lookup:
     """Ask every configured name server for the record of a key, following CNAMEs."""
-    return rules.judge(key, await app.dns_query.ask(key.dns_name(domain_name), "TXT"))
+    try:
+        answers = await app.dns_query.ask(key.dns_name(domain_name), "TXT")
+    except ValueError:  # the name of a long domain's record is too long
+        answers = [DnsAnswer("", "no_name")]
+    return rules.judge(key, answers)
 
 
 def describe(key: DkimKey, domain: Domain) -> wire.DkimKeyRecord:

@@ -160,10 +160,10 @@ def server_records(server: ServerIdentity, keys: Sequence[DkimKey], *, is_manage
 
 def _key_record(key: DkimKey, name: str, sends: bool) -> DnsRecord:
     stage = {
-        "pending": "It will sign the domain's mail when it is activated.",
-        "retiring": "It does not sign any more, but mail that it signed may be under way.",
-    }.get(key.stage, "It signs the domain's mail.")
-    text = f"The public key of signatures ({key.algorithm}; DKIM). {stage}"
+        "pending": "The key will sign the domain's mail when it is activated.",
+        "retiring": "The key does not sign any more, but mail that it signed may be under way.",
+    }.get(key.stage, "The key signs the domain's mail.")
+    text = f"The public part of a DKIM key ({key.algorithm}). {stage}"
     required = sends and key.stage == "active"
     if key.cname is not None:
         return DnsRecord("dkim", "CNAME", key.dns_name(name), key.cname, text, required, key)

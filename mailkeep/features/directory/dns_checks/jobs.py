@@ -13,7 +13,6 @@ from mailkeep.features.directory.dns_checks import service, store
 from mailkeep.features.directory.dns_checks.model import DnsCheck
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import JobQueue, Worker
-from mailkeep.net.dns_lookups import Lookups
 
 _CHECKS = 16  # at a time
 _EXPECTED_QUESTIONS = 20  # of a check, before it is known; the budget gets or gives back the difference
@@ -51,7 +50,7 @@ class DnsCheckWorker:
     async def work(self, check: DnsCheck) -> bool:
         """Carry out a claimed check, and write its results."""
         app, expected = self._app, self._expected_lookups()
-        lookups = Lookups(app.dns_query, self._slots)
+        lookups = service.make_lookups(app, check.domain_id, self._slots)
         try:
             domain, outcome = await service.run(app, check, lookups)
             await service.write(app, check, domain, outcome, expected)

@@ -12,7 +12,7 @@ from itertools import chain
 from mailkeep.core.errors import RateLimitExceeded
 from mailkeep.features.directory.dns.model import Address, DnsRecord, ServerIdentity
 from mailkeep.features.directory.dns_checks.model import CheckOutcome, CheckStatus, DnsCheck, RecordFinding
-from mailkeep.net.dns_query import DnsAnswer
+from mailkeep.net.dns_query import DnsAnswer, presentable
 from mailkeep.net.mail_records import (
     POLICIES,
     check_dkim,
@@ -28,10 +28,13 @@ from mailkeep.net.mail_records import (
 
 REQUEST_PAUSE = timedelta(seconds=10)
 """Between the end of a check and the next requested one of the same domain."""
-_MAX_TEXT, _MAX_FOUND = 2000, 20
+_MAX_FOUND = 20
 _JITTER = 0.05  # of the interval, so that checks that began together spread
-NO_HOSTNAME = "The server's public name is not set, so nothing can be compared."
-SET_HOSTNAME = "Set `server.hostname` to the name under which other servers find this one, such as mx.example.com."
+NO_HOSTNAME = "The server has no public name yet, so nothing can be compared."
+SET_HOSTNAME = (
+    "Set `server.hostname` to the name under which other servers find this one, such as mx.example.com, and restart "
+    "Mailkeep."
+)
 Judge = Callable[[DnsAnswer], RecordFinding]
 
 
@@ -62,17 +65,11 @@ def combine(findings: Sequence[RecordFinding | None], errors: Sequence[str]) -> 
     return RecordFinding(worst.status, worst.problem, worst.advice, found=found)
 
 
-def presentable(text: str | None) -> str | None:
-    """A text with values from DNS, which anybody may have written: without control characters, and not too long."""
-    if text is None or (text.isprintable() and len(text) <= _MAX_TEXT):
-        return text
-    return "".join(each if each.isprintable() else "\ufffd" for each in text[:_MAX_TEXT])
-
-
 def make_presentable(finding: RecordFinding) -> RecordFinding:
     """`presentable` for all texts of a finding, and at most 20 values."""
-    found = tuple(presentable(each) or "" for each in finding.found[:_MAX_FOUND])
-    return replace(finding, found=found, problem=presentable(finding.problem), advice=presentable(finding.advice))
+    found = tuple(presentable(each) for each in finding.found[:_MAX_FOUND])
+    problem, advice = (text and presentable(text) for text in (finding.problem, finding.advice))
+    return replace(finding, found=found, problem=problem, advice=advice)
 
 
 def judge_answers(answers: Sequence[DnsAnswer], judge: Judge) -> RecordFinding:
@@ -83,7 +80,7 @@ def judge_answers(answers: Sequence[DnsAnswer], judge: Judge) -> RecordFinding:
 
 def missing(record: DnsRecord, what: str) -> RecordFinding:
     """The record does not exist."""
-    advice = f"Add this record: type {record.type}, name {record.name}, value {record.value}."
+    advice = f"Add this record: type {record.type}, name {record.name}, value {record.value}"
     return RecordFinding("missing", f"There is no {what}.", advice if record.value else None)
 
 
@@ -240,7 +237,13 @@ def judge_address(record: DnsRecord, own: Sequence[Address]) -> Judge:
                 found=(*answer.aliases, *answer.values),
             )  # fmt: skip
         if not answer.values:
-            return missing(record, f"{record.type} record for the server's name")
+            what = f"{record.type} record for the server's name"
+            if record.value is None:
+                return RecordFinding(
+                    "missing", f"There is no {what}.",
+                    f"Add this record: type {record.type}, name {record.name}, value: the server's public address.",
+                )  # fmt: skip
+            return missing(record, what)
         if record.value is None:
             return RecordFinding("ok", found=answer.values)
         found = {ipaddress.ip_address(each) for each in answer.values}

@@ -13,6 +13,7 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.directory.dkim.model import DnsStatus
 from mailkeep.features.directory.dns import service as dns
 from mailkeep.features.directory.dns.model import DnsRecord
 from mailkeep.features.directory.dns_checks import rules, store
@@ -41,6 +42,7 @@ LEASE = timedelta(seconds=120)
 """Of a claim: longer than all look-ups of a check may take together."""
 QUERIES = 64
 """Questions at a time, of all checks of a process."""
+_MAX_QUESTIONS = 150  # of a check of a domain, whose SPF record may ask for hundreds; most need 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ async def check_now(app: App, domain: Domain | None) -> CheckReport:
     async with app.db.tx() as conn:
         await store.ensure_server(conn, at)
         check = await store.claim_one(conn, check_id, at, at + LEASE)
-    lookups = Lookups(app.dns_query, asyncio.Semaphore(QUERIES))
+    lookups = make_lookups(app, domain_id, asyncio.Semaphore(QUERIES))
     try:
         _, outcome = await run(app, check or _new_check(app, domain_id), lookups)
     finally:
@@ -123,6 +125,11 @@ async def check_now(app: App, domain: Domain | None) -> CheckReport:
         await write(app, check, domain, outcome, 0)
     report = await (read_server(app) if domain is None else report_domain(app, domain))
     return replace(report, records=outcome.findings)
+
+
+def make_lookups(app: App, domain_id: UUID | None, slots: asyncio.Semaphore) -> Lookups:
+    """The look-ups of a check. Those of the server (None) depend on settings only."""
+    return Lookups(app.dns_query, slots, None if domain_id is None else _MAX_QUESTIONS)
 
 
 async def run(app: App, check: DnsCheck, lookups: Lookups) -> tuple[Domain | None, CheckOutcome]:
@@ -176,9 +183,13 @@ async def write(
         await store.write(conn, check)
         if domain is not None:
             await store.write_domain_status(conn, check)
-            for record, finding in outcome.findings:
-                if record.key is not None and finding.status != "not_checked":
-                    await dkim.record_check(conn, record.key.id, finding.status, at)
+            keys: dict[UUID, DnsStatus] = {
+                record.key.id: finding.status
+                for record, finding in outcome.findings
+                if record.key is not None and finding.status != "not_checked"
+            }
+            if keys:
+                await dkim.record_checks(conn, keys, at)
             if is_news:
                 await events.emit(conn, at, Event(domain.id, None, _payload(domain, outcome, failing=bool(confirmed))))
     app.counters.add("dns_checks", check.status)

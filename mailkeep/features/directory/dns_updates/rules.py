@@ -9,6 +9,7 @@ from datetime import timedelta
 from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.dns.model import DnsRecord
 from mailkeep.features.directory.dns_updates.model import RecordState, UpdateRecord, WantedRecord
+from mailkeep.net.dns_query import presentable
 from mailkeep.net.dns_update import PublishedRecords, RecordChange
 
 CHECK_INTERVAL = timedelta(hours=1)
@@ -67,7 +68,7 @@ def plan(
 
     obstacle = _find_obstacle(group, missing, foreign, found)
     add = () if obstacle else tuple(missing)
-    change = RecordChange(name, record_type, found.values, add, tuple(stale)) if add or stale else None
+    change = RecordChange(name, record_type, found.rows, add, tuple(stale)) if add or stale else None
     return RecordPlan(change, records("conflict", obstacle) if obstacle else records())
 
 
@@ -87,7 +88,8 @@ def _find_obstacle(
         others = [value for value in foreign if _kind(value) in kinds]
     if not others:
         return ""
-    return f"Somebody else has published {record_type} {others[0][:200]} at {name}, which is left as it is."
+    value = presentable(others[0][:200])
+    return f"Somebody else has published {record_type} {value} at {name}, which is left as it is."
 
 
 def _is_dedicated(name: str) -> bool:

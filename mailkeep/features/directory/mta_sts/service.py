@@ -70,7 +70,11 @@ async def _fetch(app: App, name: str) -> Policy | PolicyError:
 async def _find_dns_error(app: App, name: str) -> PolicyCheck | None:
     """Whether a name server could not say if the host exists, which proves nothing."""
     host = mta_sts.host_of(name)
-    for answer in await app.dns_query.ask(host, "A"):
+    try:
+        answers = await app.dns_query.ask(host, "A")
+    except ValueError:  # the host of a long domain has no name that DNS can express
+        return None
+    for answer in answers:
         if answer.outcome == "error":
             problem = f"The name server {answer.server} could not look up {host}: {answer.error}."
             return PolicyCheck("dns_error", (), problem, "Check again later, and check the name servers of the domain.")

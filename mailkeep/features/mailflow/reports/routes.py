@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidField, InvalidPagination, NotFound
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    DomainNotFound,
+    InvalidField,
+    InvalidPagination,
+    InvalidPeriod,
+    NotFound,
+)
 from mailkeep.features.mailflow.reports import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
@@ -58,7 +65,7 @@ ENDPOINTS = (
         tag="Reports",
         query=wire.PeriodQuery,
         data=wire.DmarcSummaryRecord,
-        refusals=(InvalidField, NotFound, ApiKeyDomainScope),
+        refusals=(InvalidPeriod, NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{domain_id}"}, query={"period": "7d"}),),
     ),
     Endpoint(
@@ -71,7 +78,7 @@ ENDPOINTS = (
         tag="Reports",
         query=wire.PeriodQuery,
         data=wire.TlsSummaryRecord,
-        refusals=(InvalidField, NotFound, ApiKeyDomainScope),
+        refusals=(InvalidPeriod, NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{domain_id}"}, query={"period": "30d"}),),
     ),
     Endpoint(

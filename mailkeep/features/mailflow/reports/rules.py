@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
+from mailkeep.core.errors import InvalidPeriod
 from mailkeep.features.mailflow.reports.model import (
     AdviceItem,
     DayCounts,
@@ -16,7 +19,7 @@ from mailkeep.features.mailflow.reports.model import (
     TlsFailureCount,
     TlsPolicyCount,
 )
-from mailkeep.mail.reports.model import DmarcRow, InvalidReport, Report
+from mailkeep.mail.reports.model import DmarcRow, InvalidReport, Report, TlsReport
 from mailkeep.mail.smtp.reply import SmtpReply
 
 PERIODS: dict[Period, timedelta] = {
@@ -34,6 +37,7 @@ MAX_DAILY_REPORTS = 1000
 MAX_DAILY_UNPROVED = 100
 MAX_DAILY_ROWS = 300_000
 MAX_SOURCES = 200
+MAX_STORED_FAILURES = 100  # of a TLS report
 MAX_NAMES = 500  # reverse names that one report may request
 ACCEPTED = SmtpReply(250, "2.0.0", "Ok: the report will be read")
 TOO_LARGE = SmtpReply(552, "5.3.4", f"Mail with reports is limited to {MAX_MAIL_BYTES >> 20} MB")
@@ -53,6 +57,13 @@ FORWARDERS = (
 """Domains whose mail is mostly forwarded: SPF and DKIM pass for them, not for the original sender."""
 
 
+def duration(period: Period) -> timedelta:
+    """The length of a period; INVALID_PERIOD for another text."""
+    if period not in PERIODS:
+        raise InvalidPeriod(f"period must be one of {', '.join(PERIODS)} (got {period[:100]}).")
+    return PERIODS[period]
+
+
 @dataclass(frozen=True, slots=True)
 class _Threshold:
     """What a policy needs: days without a bad one, days with reports, and the domain's own messages."""
@@ -70,6 +81,24 @@ def check_times(report: Report, at: datetime) -> None:
     """InvalidReport for a report about the future."""
     if datetime.fromtimestamp(report.end, UTC) > at + _FUTURE:
         raise InvalidReport("The report is about the future")
+
+
+def shorten_tls(report: TlsReport) -> dict[str, Any]:
+    """What is stored of a TLS report: the sessions by type of policy, and the failures with the most sessions."""
+    sessions: dict[str, tuple[int, int]] = {}
+    failures: Counter[tuple[str, str]] = Counter()
+    for policy in report.policies:
+        successful, failed = sessions.get(policy.type, (0, 0))
+        sessions[policy.type] = successful + policy.successful, failed + policy.failed
+        for each in policy.failures:
+            failures[each.result_type, each.receiving_host] += each.sessions
+    return {
+        "policies": [{"type": kind, "successful": counts[0], "failed": counts[1]} for kind, counts in sessions.items()],
+        "failures": [
+            {"result_type": kind, "receiving_host": host, "sessions": count}
+            for (kind, host), count in failures.most_common(MAX_STORED_FAILURES)
+        ],
+    }
 
 
 def day_of(begin: int, end: int) -> date:
@@ -126,31 +155,28 @@ def advise(days: Sequence[DayCounts], others: Sequence[OtherSender], published: 
     ours = sum(day.failing_ours for day in days)
     if ours:
         text = (
-            f"{ours:,} messages from your own server failed SPF and DKIM. Check that the SPF record names its "
-            f"addresses "
-            "and that the DKIM records are published."
+            f"In the last 90 days, {ours:,} messages from your own server failed SPF and DKIM. Check that the SPF "
+            "record names its addresses and that the DKIM records are published."
         )
         items.append(AdviceItem("own_failures", "warning", text))
     for each in regular_senders(others)[:10]:
         text = (
-            f"{each.messages:,} messages on {each.days} days were sent in your name and authenticated for "
-            f"{each.domain} "
-            "only. If you use that service, set up DKIM for your domain there, or add it to your SPF record. If not, "
-            "this is somebody else, and p=quarantine or p=reject stops it."
+            f"In the last 90 days, {each.messages:,} messages on {each.days} days were sent in your name and "
+            f"authenticated for {each.domain} only. If you use that service, set up DKIM for your domain there, or "
+            "add it to your SPF record. If not, this is somebody else, and p=quarantine or p=reject stops it."
         )
         items.append(AdviceItem("other_sender", "warning", text))
     if forwarded := sum(day.failing_forwarded for day in days):
         text = (
-            f"{forwarded:,} messages failed after they were forwarded (mailing lists, redirections). This is normal "
-            f"and "
-            "can't be fixed by you; receivers decide whether to trust the forwarder."
+            f"In the last 90 days, {forwarded:,} messages failed after they were forwarded (mailing lists, "
+            "redirections). This is normal and can't be fixed by you; receivers decide whether to trust the forwarder."
         )
         items.append(AdviceItem("forwarded", "info", text))
     if unknown := sum(day.unknown for day in days):
         text = (
-            f"{unknown:,} messages in your name were not authenticated at all. Most likely they are forged; "
-            f"p=quarantine "
-            "or p=reject stops them. A device or program that sends without SPF and DKIM looks the same."
+            f"In the last 90 days, {unknown:,} messages in your name were not authenticated at all. Most likely they "
+            "are forged; p=quarantine or p=reject stops them. A device or program that sends without SPF and DKIM "
+            "looks the same."
         )
         items.append(AdviceItem("unknown_senders", "info", text))
     return PolicyAdvice(published, safe, since, items)

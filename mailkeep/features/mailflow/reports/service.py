@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -31,7 +32,6 @@ from mailkeep.features.mailflow.reports.model import (
     ReportMail,
     ReportOrigin,
     StoredReport,
-    TlsFailureCount,
     TlsPolicyCount,
     TlsSummary,
 )
@@ -152,7 +152,7 @@ async def _settle(app: App, mail: ReportMail, report: Report | None) -> Outcome:
         if report is not None:
             domain = await domains.find_by_name(conn, report.domain)
             outcome = "no_domain"
-            if domain is not None:
+            if domain is not None and domain.created_at <= mail.received_at:  # not added again meanwhile
                 origin = ReportOrigin("mail", mail.sender_domain)
                 _, outcome = await _store(app, conn, domain, report, origin)
         if not await store.delete_mail(conn, mail.id):
@@ -229,12 +229,16 @@ async def _store(
 
 
 async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _DmarcRows:
-    """What is stored of the records: those that are equal in it are added up."""
+    """What is stored of the records: those that are equal in it are added up. In a thread: 100,000 take seconds."""
     selectors = {key.selector for key in await _list_keys(conn, domain)}
+    return await asyncio.to_thread(_summarize_rows, report, domain.name, selectors)
+
+
+def _summarize_rows(report: DmarcReport, domain: str, selectors: Collection[str]) -> _DmarcRows:
     counts: dict[tuple[Any, ...], int] = {}
     by_address: dict[str, int] = {}
     for row in report.rows:
-        own_key = rules.has_own_key(row, domain.name, selectors)
+        own_key = rules.has_own_key(row, domain, selectors)
         values = (
             row.disposition, row.dkim, row.spf, own_key, rules.is_forwarded(row), rules.other_domain(row)
         )  # fmt: skip
@@ -254,7 +258,7 @@ async def _content(conn: Conn, report: Report, domain: Domain) -> dict[str, Any]
     if isinstance(report, DmarcReport):
         return msgspec.to_builtins(report.policy)
     if isinstance(report, TlsReport):
-        return {"policies": msgspec.to_builtins(report.policies)}
+        return rules.shorten_tls(report)
     names = ("feedback_type", "source_ip", "mail_from", "recipients", "message_id", "subject", "incidents")
     keys = {key.selector: key.public_key for key in await _list_keys(conn, domain)}
     signed = await asyncio.to_thread(has_signature, report.original, domain.name, keys)
@@ -263,11 +267,11 @@ async def _content(conn: Conn, report: Report, domain: Domain) -> dict[str, Any]
 
 async def summarize_dmarc(app: App, conn: Conn, who: Principal, domain_id: UUID, period: Period) -> DmarcSummary:
     """What the DMARC reports about a domain add up to. The advice always rests on 90 days. NOT_FOUND, FORBIDDEN,
-    API_KEY_DOMAIN_SCOPE.
+    API_KEY_DOMAIN_SCOPE, INVALID_PERIOD.
     """
-    domain = await domains.get_by_path(conn, who, "report.read", domain_id)
     at = app.clock()
-    since = at - rules.PERIODS[period]
+    since = at - rules.duration(period)
+    domain = await domains.get_by_path(conn, who, "report.read", domain_id)
     scope = _scope(app, domain, since)
     long = scope | {"since": at - rules.ADVICE_PERIOD}
     others = await store.list_other_senders(conn, long, _MAX_OTHER_SENDERS)
@@ -294,27 +298,19 @@ def _scope(app: App, domain: Domain, since: datetime) -> dict[str, Any]:
 
 
 async def summarize_tls(app: App, conn: Conn, who: Principal, domain_id: UUID, period: Period) -> TlsSummary:
-    """What the TLS reports about a domain add up to. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
-    await domains.get_by_path(conn, who, "report.read", domain_id)
+    """What the TLS reports about a domain add up to. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE,
+    INVALID_PERIOD.
+    """
     at = app.clock()
-    since = at - rules.PERIODS[period]
+    since = at - rules.duration(period)
+    await domains.get_by_path(conn, who, "report.read", domain_id)
     policies: dict[str, tuple[int, int]] = {}
-    failures: dict[tuple[str, str], int] = {}
     days: dict[date, tuple[int, int]] = {}
-    for begin_at, end_at, content in await store.list_contents(conn, domain_id, since, _MAX_TLS_REPORTS):
-        day = (begin_at + (end_at - begin_at) / 2).astimezone(UTC).date()
-        for policy in content["policies"]:
-            counts = policy["successful"], policy["failed"]
-            policies[policy["type"]] = _add(policies.get(policy["type"]), counts)
-            days[day] = _add(days.get(day), counts)
-            for failure in policy["failures"]:
-                key = failure["result_type"], failure["receiving_host"]
-                failures[key] = failures.get(key, 0) + failure["sessions"]
+    for day, kind, *counts in await store.count_sessions(conn, domain_id, since, _MAX_TLS_REPORTS):
+        policies[kind] = _add(policies.get(kind), counts)
+        days[day] = _add(days.get(day), counts)
     policy_counts = [TlsPolicyCount(kind, *counts) for kind, counts in sorted(policies.items())]
-    failure_counts = [
-        TlsFailureCount(kind, host, sessions)
-        for (kind, host), sessions in sorted(failures.items(), key=lambda each: -each[1])[:_MAX_TLS_FAILURES]
-    ]
+    failure_counts = await store.list_failures(conn, domain_id, since, _MAX_TLS_REPORTS, _MAX_TLS_FAILURES)
     return TlsSummary(
         since=since,
         until=at,
@@ -327,8 +323,9 @@ async def summarize_tls(app: App, conn: Conn, who: Principal, domain_id: UUID, p
     )
 
 
-def _add(before: tuple[int, int] | None, counts: tuple[int, int]) -> tuple[int, int]:
-    return (before[0] + counts[0], before[1] + counts[1]) if before else counts
+def _add(before: tuple[int, int] | None, counts: Sequence[int]) -> tuple[int, int]:
+    successful, failed = before or (0, 0)
+    return successful + counts[0], failed + counts[1]
 
 
 async def page(

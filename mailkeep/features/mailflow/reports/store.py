@@ -19,6 +19,7 @@ from mailkeep.features.mailflow.reports.model import (
     ReportMail,
     SourceRow,
     StoredReport,
+    TlsFailureCount,
 )
 
 DmarcRowValues = tuple[str, int, str, bool, bool, bool, bool, str]
@@ -85,14 +86,16 @@ async def lock_domain(conn: Conn, domain_id: UUID) -> bool:
 
 async def find_same(conn: Conn, report: StoredReport) -> UUID | None:
     """The stored report with the same domain, kind, organisation and ID. That of an upload is the same as a mailed
-    one.
+    one, whoever mailed it, if it is also about the same time and number of messages.
     """
     cursor = await conn.execute(
         """
         SELECT r.id FROM reports r
         WHERE r.domain_id = %(domain_id)s AND r.kind = %(kind)s AND r.report_id = %(report_id)s
           AND r.organisation = %(organisation)s AND r.proved = %(proved)s
-          AND (NOT r.proved OR r.sender_domain = %(sender_domain)s OR 'upload' IN (r.source, %(source)s))
+          AND (NOT r.proved OR (r.source = %(source)s AND r.sender_domain = %(sender_domain)s)
+               OR (r.source <> %(source)s AND r.messages = %(messages)s AND r.begin_at = %(begin_at)s
+                   AND r.end_at = %(end_at)s))
         LIMIT 1
         """,
         _values(report),
@@ -307,19 +310,40 @@ async def find_policy(conn: Conn, domain_id: UUID) -> str | None:
     return row["p"] if row else None
 
 
-async def list_contents(
-    conn: Conn, domain_id: UUID, since: datetime, limit: int
-) -> list[tuple[datetime, datetime, Any]]:
-    """Begin, end and content of the newest counted TLS reports."""
+async def count_sessions(conn: Conn, domain_id: UUID, since: datetime, limit: int) -> list[tuple[date, str, int, int]]:
+    """The successful and failed sessions in the newest counted TLS reports by UTC day and type of policy."""
     cursor = await conn.execute(
         """
-        SELECT r.begin_at, r.end_at, r.content FROM reports r
-        WHERE r.domain_id = %(domain_id)s AND r.kind = 'tls' AND r.proved AND r.end_at >= %(since)s
-        ORDER BY r.end_at DESC LIMIT %(limit)s
+        WITH newest AS (
+            SELECT r.begin_at, r.end_at, r.content FROM reports r
+            WHERE r.domain_id = %(domain_id)s AND r.kind = 'tls' AND r.proved AND r.end_at >= %(since)s
+            ORDER BY r.end_at DESC LIMIT %(limit)s)
+        SELECT ((n.begin_at + (n.end_at - n.begin_at) / 2) AT TIME ZONE 'UTC')::date AS day, p->>'type' AS type,
+               sum((p->>'successful')::bigint)::bigint AS successful, sum((p->>'failed')::bigint)::bigint AS failed
+        FROM newest n CROSS JOIN LATERAL jsonb_array_elements(n.content->'policies') p
+        GROUP BY 1, 2
         """,
         {"domain_id": domain_id, "since": since, "limit": limit},
     )
-    return [(row["begin_at"], row["end_at"], row["content"]) for row in await cursor.fetchall()]
+    return [(row["day"], row["type"], row["successful"], row["failed"]) for row in await cursor.fetchall()]
+
+
+async def list_failures(conn: Conn, domain_id: UUID, since: datetime, limit: int, most: int) -> list[TlsFailureCount]:
+    """The failures in the newest counted TLS reports, those with the most sessions first."""
+    cursor = await conn.execute(
+        """
+        WITH newest AS (
+            SELECT r.begin_at, r.end_at, r.content FROM reports r
+            WHERE r.domain_id = %(domain_id)s AND r.kind = 'tls' AND r.proved AND r.end_at >= %(since)s
+            ORDER BY r.end_at DESC LIMIT %(limit)s)
+        SELECT f->>'result_type' AS result_type, f->>'receiving_host' AS receiving_host,
+               sum((f->>'sessions')::bigint)::bigint AS sessions
+        FROM newest n CROSS JOIN LATERAL jsonb_array_elements(n.content->'failures') f
+        GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT %(most)s
+        """,
+        {"domain_id": domain_id, "since": since, "limit": limit, "most": most},
+    )
+    return [TlsFailureCount(**row) for row in await cursor.fetchall()]
 
 
 async def page(

@@ -23,7 +23,7 @@ from mailkeep.features.mailflow.reports.model import (
     StoredReport,
     TlsSummary,
 )
-from mailkeep.web.fields import Body, Query, Timestamp
+from mailkeep.web.fields import OWN_CODE, Body, Query, Timestamp
 
 Day = Annotated[str, Meta(extra_json_schema={"format": "date"}, description="A UTC day.")]
 PolicyField = Literal["none", "quarantine", "reject"]
@@ -32,7 +32,7 @@ PolicyField = Literal["none", "quarantine", "reject"]
 class PeriodQuery(Query, frozen=True):
     """The time before now that the reports are about."""
 
-    period: Period = "30d"
+    period: Annotated[Period, Meta(extra=OWN_CODE)] = "30d"
 
 
 class ReportQuery(Query, frozen=True):
