@@ -90,10 +90,12 @@ def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:
 
 
 def _has_required_field(kind: mi.Type) -> bool:
-    """Whether a type contains a required field at any depth."""
+    """Whether a type contains a required field, or fields of which one is required, at any depth."""
     match kind:
         case mi.StructType():
-            return any(field.required or _has_required_field(field.type) for field in kind.fields)
+            return bool(getattr(kind.cls, "one_of", ())) or any(
+                field.required or _has_required_field(field.type) for field in kind.fields
+            )
         case mi.Metadata():
             return _has_required_field(kind.type)
         case mi.UnionType():

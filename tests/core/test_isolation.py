@@ -67,7 +67,7 @@ async def test_it_reaches_no_files_sockets_and_processes(tmp_path: Path):
 @pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
 def test_it_inherits_nothing(run: Callable[[Coroutine[Any, Any, IsolationResult]], IsolationResult]):
     """With uvloop it got the sockets on which the API listens, and could accept its connections."""
-    script = 'for n in {0..300}; do if [ -e /proc/self/fd/$n ]; then echo -n "$n "; fi; done; echo "$1"'
+    script = 'for n in {0..4096}; do if [ -e /proc/self/fd/$n ]; then echo -n "$n "; fi; done; echo "$1"'
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.set_inheritable(True)
         result = run(bash(script, b"content"))

@@ -265,7 +265,12 @@ async def test_zones_that_can_not_be_updated(api: Api, knot: Knot, name: str, ex
 
 async def test_a_silent_server_is_an_error(api: Api, knot: Knot, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(dns_update, "_SECONDS", 0.3)
-    server = await asyncio.start_server(lambda reader, writer: asyncio.sleep(30), "127.0.0.1", 0)
+
+    async def ignore(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(ignore, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
         api.app.settings = replace(api.app.settings, dns=settings_for(knot, update_server=f"127.0.0.1:{port}"))

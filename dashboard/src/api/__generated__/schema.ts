@@ -11208,7 +11208,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
