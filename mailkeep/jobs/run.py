@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, LiteralString, TypeVar
 from uuid import UUID
@@ -38,17 +39,18 @@ class ClaimLimits:
 
 @dataclass(frozen=True, slots=True)
 class JobQueue(Generic[T]):
-    """Jobs of one kind: how to claim them, the key of each, and how to run one.
+    """Jobs of one kind: how to claim them, the key of each, how to run one, and how to release it.
 
-    `work` returns whether the job succeeded, which raises or lowers the key's limit. It completes the job in the
-    database, also when it is cancelled. An exception is logged, and the job is due again when its lease expires.
-    `wake_workers(name)` in the database wakes the workers.
+    `work` completes the job in the database. It returns whether the job succeeded, which raises or lowers the key's
+    limit. If it is cancelled, `release` makes the job due again at once. After an exception, which is logged, it is due
+    again when its lease expires. `wake_workers(name)` in the database wakes the workers.
     """
 
     name: LiteralString
     claim: Callable[[ClaimLimits], Awaitable[Sequence[T]]]
     key: Callable[[T], UUID]
     work: Callable[[T], Awaitable[bool]]
+    release: Callable[[T], Awaitable[None]]
 
 
 class Worker(Generic[T]):
@@ -90,6 +92,10 @@ class Worker(Generic[T]):
         try:
             well = await self._queue.work(job)
             self._concurrency.record(key, succeeded=well)
+        except asyncio.CancelledError:
+            with suppress(Unavailable):
+                await self._queue.release(job)
+            raise
         except Unavailable:
             log.warning("the result of a job was not written; it will be run again", queue=self._queue.name)
         except Exception:
@@ -162,3 +168,30 @@ class Worker(Generic[T]):
         for task in self._tasks:
             task.cancel()
         await self.wait_until_idle()
+
+
+class QueueWorker(Generic[T]):
+    """The base of a feature's worker: `run` until `stop`, or `drain` what is due.
+
+    At most `slots` jobs run at a time, of one key as `concurrency` says, by default without a limit of its own.
+    """
+
+    def __init__(
+        self, db: DatabasePool, queue: JobQueue[T], *, slots: int, concurrency: AdaptiveConcurrency | None = None
+    ) -> None:
+        self.__db = db
+        self.__worker = Worker(
+            queue, slots=slots, concurrency=concurrency or AdaptiveConcurrency(initial=slots, maximum=slots)
+        )
+
+    async def run(self) -> None:
+        """Run due jobs until `stop` is called."""
+        await self.__worker.run(self.__db)
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Begin no further job. Those that do not end within the grace are released, for another worker."""
+        await self.__worker.stop(grace_seconds)
+
+    async def drain(self) -> int:
+        """Run what is due now; returns the number of jobs."""
+        return await self.__worker.drain()

@@ -26,7 +26,7 @@ class Jobs:
     def __init__(self, *jobs: Job) -> None:
         self.waiting = deque(jobs)
         self.done: list[str] = []
-        self.cancelled: list[str] = []
+        self.released: list[str] = []
         self.may_finish = asyncio.Event()
         self.claims: list[ClaimLimits] = []
         self.unavailable = 0
@@ -46,21 +46,20 @@ class Jobs:
 
     async def work(self, job: Job) -> bool:
         name = job[1]
-        try:
-            if name.startswith("slow"):
-                await self.may_finish.wait()
-            if name.startswith("odd"):
-                raise ValueError(name)
-            self.done.append(name)
-        except asyncio.CancelledError:
-            self.cancelled.append(name)
-            raise
+        if name.startswith("slow"):
+            await self.may_finish.wait()
+        if name.startswith("odd"):
+            raise ValueError(name)
+        self.done.append(name)
         return not name.startswith("bad")
+
+    async def release(self, job: Job) -> None:
+        self.released.append(job[1])
 
 
 def worker_of(jobs: Jobs, slots: int = 10, start: int = 2) -> Worker[Job]:
     return Worker(
-        JobQueue("tests", jobs.claim, lambda job: job[0], jobs.work),
+        JobQueue("tests", jobs.claim, lambda job: job[0], jobs.work, jobs.release),
         slots=slots,
         concurrency=AdaptiveConcurrency(initial=start, maximum=4),
     )
@@ -105,12 +104,12 @@ async def test_a_failed_job_does_not_affect_others():
     assert jobs.done == ["a"]
 
 
-async def test_stop_lets_quick_jobs_finish_and_cancels_the_rest():
+async def test_stop_lets_quick_jobs_finish_and_releases_the_rest():
     jobs = Jobs((ONE, "slow"), (TWO, "b"))
     worker = worker_of(jobs)
     await worker.fill()
     await worker.stop(0.5)
-    assert (jobs.done, jobs.cancelled) == (["b"], ["slow"])
+    assert (jobs.done, jobs.released) == (["b"], ["slow"])
     assert await worker.fill() == 0
 
 

@@ -421,7 +421,7 @@ async def test_an_interrupted_operation_is_continued(api: Api, monkeypatch: pyte
         worker = BulkWorker(api.app)
         [operation] = await worker._claim(jobs.ClaimLimits(1, 1, {}, ADMIN_IDS["dora"]))
         with pytest.raises(Killed):
-            await worker._run_items(operation)
+            await worker._work(operation)
     assert await addresses(api) == [f"u0@{EXAMPLE}"]
     progress = (await api.dora.get(f"/operations/{operation_id}")).data
     assert (progress["state"], progress["progress"]["done"]) == ("running", 1)
@@ -438,7 +438,7 @@ async def test_two_workers_do_nothing_twice(api: Api):
     operation_id = await submit(api.dora, "/mailboxes", "create", [new(f"u{n}") for n in range(30)])
     workers = [BulkWorker(api.app), BulkWorker(api.app)]
     [operation] = await workers[0]._claim(jobs.ClaimLimits(1, 1, {}, ADMIN_IDS["dora"]))
-    await asyncio.gather(*(worker._run_items(operation) for worker in workers))
+    await asyncio.gather(*(worker._work(operation) for worker in workers))
     operation = (await api.dora.get(f"/operations/{operation_id}")).data
     assert codes(operation) == [None] * 30
     assert len(await addresses(api)) == len(await api.audit_entries("mailbox.create")) == 30

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -18,8 +17,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.directory.bulk import service, store
 from mailkeep.features.directory.bulk.model import BulkItem, BulkOperation
-from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
-from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 
 log = structlog.get_logger("mailkeep.bulk")
 
@@ -31,27 +29,13 @@ _ATTEMPTS = 4  # of an item when the database is away, or a transaction is rolle
 _PAUSE_SECONDS = 0.5
 
 
-class BulkWorker:
-    """A worker: `run` until `stop`, or `drain` what is due."""
+class BulkWorker(QueueWorker[BulkOperation]):
+    """The operations that are due. Another worker continues those that are interrupted."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        queue = JobQueue("bulk", self._claim, _key, self._work)
-        self._worker = Worker(
-            queue, slots=_CONCURRENCY, concurrency=AdaptiveConcurrency(initial=_CONCURRENCY, maximum=_CONCURRENCY)
-        )
-
-    async def run(self) -> None:
-        """Carry out operations until `stop` is called."""
-        await self._worker.run(self._app.db)
-
-    async def stop(self, grace_seconds: float) -> None:
-        """Begin no further operation; another worker continues those that do not end in time."""
-        await self._worker.stop(grace_seconds)
-
-    async def drain(self) -> int:
-        """Carry out what is due now; returns how many operations."""
-        return await self._worker.drain()
+        queue = JobQueue("bulk", self._claim, _key, self._work, self._release)
+        super().__init__(app.db, queue, slots=_CONCURRENCY)
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[BulkOperation]:
         at = self._app.clock()
@@ -60,16 +44,6 @@ class BulkWorker:
 
     async def _work(self, operation: BulkOperation) -> bool:
         """Carry out the items without a result, and finish the operation."""
-        try:
-            await self._run_items(operation)
-        except asyncio.CancelledError:
-            with suppress(Unavailable):
-                async with self._app.db.autocommit() as conn:
-                    await store.set_claim(conn, operation.id, self._app.clock())
-            raise
-        return True
-
-    async def _run_items(self, operation: BulkOperation) -> None:
         clock = asyncio.get_running_loop().time
         renewed_at = clock()
         while True:
@@ -77,7 +51,7 @@ class BulkWorker:
                 items = await store.list_pending(conn, operation.id, _SLICE)
                 if not items:
                     await store.finish(conn, operation.id, self._app.clock())
-                    return
+                    return True
             contents = [service.open_item(self._app, operation, item) for item in items]
             hashes = {} if operation.dry_run else _hash_ahead(items, contents)
             try:
@@ -90,6 +64,10 @@ class BulkWorker:
             finally:
                 for each in hashes.values():
                     each.cancel()
+
+    async def _release(self, operation: BulkOperation) -> None:
+        async with self._app.db.autocommit() as conn:
+            await store.set_claim(conn, operation.id, self._app.clock())
 
     async def _run_item(
         self,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
@@ -12,7 +10,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.errors import Conflict, Unavailable
+from mailkeep.core.errors import Conflict
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.dkim import service as dkim
@@ -22,8 +20,7 @@ from mailkeep.features.directory.dkim_rotation.model import DkimJob, LockedKeys,
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.system_mail import service as system_mail
-from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
-from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 
 log = structlog.get_logger("mailkeep.dkim")
 
@@ -33,27 +30,13 @@ _BLOCKED_PAUSE = timedelta(hours=1)  # when a rotation can't begin because the d
 _SYSTEM = Principal(None, "DKIM rotation", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
-class DkimWorker:
-    """A worker: `run` until `stop`, or `drain` what is due."""
+class DkimWorker(QueueWorker[DkimJob]):
+    """The steps of rotations that are due."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        queue = JobQueue("dkim", self._claim, _key, self._work)
-        self._worker = Worker(
-            queue, slots=_CONCURRENCY, concurrency=AdaptiveConcurrency(initial=_CONCURRENCY, maximum=_CONCURRENCY)
-        )
-
-    async def run(self) -> None:
-        """Work until `stop` is called."""
-        await self._worker.run(self._app.db)
-
-    async def stop(self, grace_seconds: float) -> None:
-        """Begin no further step; another worker repeats those that do not end in time."""
-        await self._worker.stop(grace_seconds)
-
-    async def drain(self) -> int:
-        """Do what is due now; returns the number of steps."""
-        return await self._worker.drain()
+        queue = JobQueue("dkim", self._claim, _key, self._work, self._release)
+        super().__init__(app.db, queue, slots=_CONCURRENCY)
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[DkimJob]:
         at, settings = self._app.clock(), self._app.settings
@@ -69,19 +52,17 @@ class DkimWorker:
             return await store.claim(conn, claim)
 
     async def _work(self, job: DkimJob) -> bool:
-        try:
-            if job.key.stage == "active":
-                await self._begin(job)
-            elif job.key.stage == "pending":
-                await self._look(job)
-            else:
-                await self._end(job)
-        except asyncio.CancelledError:
-            with suppress(Unavailable):
-                async with self._app.db.autocommit() as conn:
-                    await store.release(conn, job, self._app.clock())
-            raise
+        if job.key.stage == "active":
+            await self._begin(job)
+        elif job.key.stage == "pending":
+            await self._look(job)
+        else:
+            await self._end(job)
         return True
+
+    async def _release(self, job: DkimJob) -> None:
+        async with self._app.db.autocommit() as conn:
+            await store.release(conn, job, self._app.clock())
 
     async def _begin(self, job: DkimJob) -> None:
         """Generate the next keys of a domain: of all families whose active key is due or almost so, to ask once."""

@@ -4,40 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
 from mailkeep.features.directory.dns_checks import service, store
 from mailkeep.features.directory.dns_checks.model import DnsCheck
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
-from mailkeep.jobs.run import JobQueue, Worker
+from mailkeep.jobs.run import JobQueue, QueueWorker
 
 _CHECKS = 16  # at a time
 _EXPECTED_QUESTIONS = 20  # of a check, before it is known; the budget gets or gives back the difference
 
 
-class DnsCheckWorker:
-    """A worker: `run` until `stop`, or `drain` what is due."""
+class DnsCheckWorker(QueueWorker[DnsCheck]):
+    """The checks that are due, as far as the budget allows."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._slots = asyncio.Semaphore(service.QUERIES)
-        queue = JobQueue("dns_checks", lambda limits: self.claim(limits.total), _key, self.work)
-        self._worker = Worker(queue, slots=_CHECKS, concurrency=AdaptiveConcurrency(initial=1, maximum=1))
-
-    async def run(self) -> None:
-        """Check until `stop` is called."""
-        await self._worker.run(self._app.db)
-
-    async def stop(self, grace_seconds: float) -> None:
-        """Begin no further check; those that do not end in time are repeated."""
-        await self._worker.stop(grace_seconds)
-
-    async def drain(self) -> int:
-        """Carry out what is due now, as far as the budget allows; returns how many checks."""
-        return await self._worker.drain()
+        queue = JobQueue("dns_checks", lambda limits: self.claim(limits.total), _key, self.work, self._release)
+        super().__init__(app.db, queue, slots=_CHECKS, concurrency=AdaptiveConcurrency(initial=1, maximum=1))
 
     async def claim(self, most: int = _CHECKS) -> Sequence[DnsCheck]:
         """Claim due checks, as far as the budget allows."""
@@ -54,14 +40,13 @@ class DnsCheckWorker:
         try:
             domain, outcome = await service.run(app, check, lookups)
             await service.write(app, check, domain, outcome, expected)
-        except asyncio.CancelledError:
-            with suppress(Unavailable):
-                async with app.db.autocommit() as conn:
-                    await store.release(conn, check, app.clock())
-            raise
         finally:
             await lookups.close()
         return True
+
+    async def _release(self, check: DnsCheck) -> None:
+        async with self._app.db.autocommit() as conn:
+            await store.release(conn, check, self._app.clock())
 
     def _expected_lookups(self) -> int:
         return _EXPECTED_QUESTIONS * max(1, len(self._app.dns_query.servers()))

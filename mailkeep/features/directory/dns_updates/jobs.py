@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
 from mailkeep.features.directory.dns_updates import rules, service, store
 from mailkeep.features.directory.dns_updates.model import JobState, UpdateJob
-from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
-from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 from mailkeep.net.dns_update import DnsUpdateError
 
 log = structlog.get_logger("mailkeep.dns_updates")
@@ -24,28 +20,14 @@ _LEASE = timedelta(minutes=15)
 _CONCURRENCY = 4
 
 
-class DnsUpdateWorker:
-    """A worker: `run` until `stop`, or `drain` what is due."""
+class DnsUpdateWorker(QueueWorker[UpdateJob]):
+    """The updates that are due."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._settings: object = None  # those of DNS at the last claim
-        queue = JobQueue("dns_updates", self._claim, _key, self._work)
-        self._worker = Worker(
-            queue, slots=_CONCURRENCY, concurrency=AdaptiveConcurrency(initial=_CONCURRENCY, maximum=_CONCURRENCY)
-        )
-
-    async def run(self) -> None:
-        """Work until `stop` is called."""
-        await self._worker.run(self._app.db)
-
-    async def stop(self, grace_seconds: float) -> None:
-        """Begin no further job; another worker repeats those that do not end in time."""
-        await self._worker.stop(grace_seconds)
-
-    async def drain(self) -> int:
-        """Do what is due now; returns the number of jobs."""
-        return await self._worker.drain()
+        queue = JobQueue("dns_updates", self._claim, _key, self._work, self._release)
+        super().__init__(app.db, queue, slots=_CONCURRENCY)
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[UpdateJob]:
         at = self._app.clock()
@@ -62,11 +44,6 @@ class DnsUpdateWorker:
     async def _work(self, job: UpdateJob) -> bool:
         try:
             outcome = await self._attempt(job)
-        except asyncio.CancelledError:
-            with suppress(Unavailable):
-                async with self._app.db.autocommit() as conn:
-                    await store.finish(conn, job, self._app.clock(), (job.state, job.problem), self._app.clock())
-            raise
         except service.JobLost:
             return True
         at = self._app.clock()
@@ -75,6 +52,11 @@ class DnsUpdateWorker:
             if outcome[0] != "ok" or not await store.delete(conn, job):
                 await store.finish(conn, job, at, outcome, at + pause)
         return outcome[0] != "error"
+
+    async def _release(self, job: UpdateJob) -> None:
+        at = self._app.clock()
+        async with self._app.db.autocommit() as conn:
+            await store.finish(conn, job, at, (job.state, job.problem), at)
 
     async def _attempt(self, job: UpdateJob) -> tuple[JobState, str]:
         try:

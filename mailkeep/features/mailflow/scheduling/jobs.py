@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
 from mailkeep.db.liveness import LivenessLock
 from mailkeep.features.mailflow.scheduling import service
 from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.features.record.scheduled.model import ClaimedMessage
-from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
-from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 
 LEASE = timedelta(minutes=1)  # from the claim to the attempt, which ends it
 LONGEST_SUBMISSION = timedelta(minutes=15)  # with all timeouts
@@ -24,32 +20,32 @@ _CLAIM = 100
 _KEY = UUID(int=0)  # all groups share one limit
 
 
-class ScheduledWorker:
-    """A worker: `run` until `stop`, or `drain` what is due."""
+class ScheduledWorker(QueueWorker[Sequence[ClaimedMessage]]):
+    """The messages that are due, in groups."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._liveness = LivenessLock(app.db)
         self._stopping = False
-        queue = JobQueue("scheduled", self._claim, lambda _: _KEY, self._work)
-        self._worker = Worker(queue, slots=_GROUPS, concurrency=AdaptiveConcurrency(initial=_GROUPS, maximum=_GROUPS))
+        queue = JobQueue("scheduled", self._claim, lambda _: _KEY, self._work, self._release)
+        super().__init__(app.db, queue, slots=_GROUPS)
 
     async def run(self) -> None:
         """Send until `stop` is called."""
         try:
-            await self._worker.run(self._app.db)
+            await super().run()
         finally:
             await self._liveness.release()
 
     async def stop(self, grace_seconds: float) -> None:
         """Submit no further message: those that are claimed wait for the next worker."""
         self._stopping = True
-        await self._worker.stop(grace_seconds)
+        await super().stop(grace_seconds)
 
     async def drain(self) -> int:
         """Send what is due now; returns the number of groups."""
         try:
-            return await self._worker.drain()
+            return await super().drain()
         finally:
             await self._liveness.release()
 
@@ -58,13 +54,11 @@ class ScheduledWorker:
         return await service.claim(self._app, process, limits.total * _CLAIM, LEASE)
 
     async def _work(self, group: Sequence[ClaimedMessage]) -> bool:
-        try:
-            await service.send_group(self._app, group, lambda: self._stopping)
-        except asyncio.CancelledError:
-            with suppress(Unavailable):
-                await service.release(self._app, group)
-            raise
+        await service.send_group(self._app, group, lambda: self._stopping)
         return True
+
+    async def _release(self, group: Sequence[ClaimedMessage]) -> None:
+        await service.release(self._app, group)
 
 
 async def end_processes(app: App, begun_before: datetime) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from itertools import chain
 from uuid import UUID
@@ -13,7 +12,6 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.errors import Unavailable
 from mailkeep.features.access.invitations import service as invitations
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
@@ -25,8 +23,7 @@ from mailkeep.features.record.messages import content as content_files, rules as
 from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.features.record.system_mail.model import SystemMail
-from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
-from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 from mailkeep.mail.message.compose import ComposedMessage, compose
 from mailkeep.mail.message.dkim import SigningKey, sign
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
@@ -39,28 +36,14 @@ _LEASE = timedelta(minutes=10)  # longer than a submission takes with all its ti
 _CONCURRENCY = 4
 
 
-class SystemMailWorker:
-    """A worker: `run` until `stop`, or `drain` what is due. `pool`: where mail is submitted instead of to `app.mta`."""
+class SystemMailWorker(QueueWorker[SystemMail]):
+    """The mail that is due. `pool`: where it is submitted instead of to `app.mta`."""
 
     def __init__(self, app: App, pool: SmtpPool | None = None) -> None:
         self._app = app
         self._pool = pool
-        queue = JobQueue("system_mail", self._claim, _key, self._work)
-        self._worker = Worker(
-            queue, slots=_CONCURRENCY, concurrency=AdaptiveConcurrency(initial=_CONCURRENCY, maximum=_CONCURRENCY)
-        )
-
-    async def run(self) -> None:
-        """Send until `stop` is called."""
-        await self._worker.run(self._app.db)
-
-    async def stop(self, grace_seconds: float) -> None:
-        """Start no further mail. What is not finished in time is repeated when its lease ends."""
-        await self._worker.stop(grace_seconds)
-
-    async def drain(self) -> int:
-        """Send what is due now; returns the number of attempts."""
-        return await self._worker.drain()
+        queue = JobQueue("system_mail", self._claim, _key, self._work, self._release)
+        super().__init__(app.db, queue, slots=_CONCURRENCY)
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[SystemMail]:
         at = self._app.clock()
@@ -69,15 +52,6 @@ class SystemMailWorker:
 
     async def _work(self, mail: SystemMail) -> bool:
         """Attempt to send a mail; whether the mail server accepted it, or nothing more is to be done."""
-        try:
-            return await self._attempt(mail)
-        except asyncio.CancelledError:
-            with suppress(Unavailable):
-                async with self._app.db.autocommit() as conn:
-                    await system_mail.postpone(conn, mail, self._app.clock())
-            raise
-
-    async def _attempt(self, mail: SystemMail) -> bool:
         if self._app.settings.is_full_profile and rules.is_unreachable(mail.recipient):
             log.warning("an administrator has no mail address: mail of the server is not sent", to=mail.recipient)
             await self._finish(mail)
@@ -102,6 +76,10 @@ class SystemMailWorker:
             await self._record_acceptance(mail, row, result, chain((signature,), composed.chunks()))
             return True
         return await self._record_failure(mail, result)
+
+    async def _release(self, mail: SystemMail) -> None:
+        async with self._app.db.autocommit() as conn:
+            await system_mail.postpone(conn, mail, self._app.clock())
 
     async def _find_link(self, mail: SystemMail) -> str | None:
         """The link of the invitation; None if it has ended before its mail was sent."""

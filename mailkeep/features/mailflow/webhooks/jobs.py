@@ -27,7 +27,7 @@ from mailkeep.features.mailflow.webhooks.model import (
 )
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.batches import BatchWriter
-from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 
 log = structlog.get_logger("mailkeep.webhooks")
 
@@ -41,31 +41,16 @@ _MIN_LEASE_LEFT = timedelta(seconds=TIMEOUT_SECONDS + 5)
 _DELETE_BATCH, _MAX_BATCHES = 5000, 40
 
 
-class DeliveryWorker:
-    """A worker for deliveries: `run` until `stop`, or `drain` what is due."""
+class DeliveryWorker(QueueWorker[DeliveryJob]):
+    """The deliveries that are due."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._outcomes = BatchWriter(self._write_outcomes)
         self._full_slots = asyncio.Semaphore(_MAX_FULL_CONCURRENCY)
-        queue = JobQueue("webhooks", self._claim, _key, self._work)
-        self._worker = Worker(
-            queue,
-            slots=_CONCURRENCY,
-            concurrency=AdaptiveConcurrency(initial=_START_CONCURRENCY, maximum=_MAX_CONCURRENCY),
-        )
-
-    async def run(self) -> None:
-        """Deliver until `stop` is called."""
-        await self._worker.run(self._app.db)
-
-    async def stop(self, grace_seconds: float) -> None:
-        """Start no further attempts; interrupt those that do not end in time, so that they are due again at once."""
-        await self._worker.stop(grace_seconds)
-
-    async def drain(self) -> int:
-        """Deliver what is due now; returns the number of attempts."""
-        return await self._worker.drain()
+        queue = JobQueue("webhooks", self._claim, _key, self._work, self._interrupt)
+        concurrency = AdaptiveConcurrency(initial=_START_CONCURRENCY, maximum=_MAX_CONCURRENCY)
+        super().__init__(app.db, queue, slots=_CONCURRENCY, concurrency=concurrency)
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[DeliveryJob]:
         at = self._app.clock()
@@ -79,9 +64,6 @@ class DeliveryWorker:
         """Attempt a delivery. Returns False if the attempt failed, which lowers the concurrency of the webhook."""
         try:
             outcome = await self._attempt(job)
-        except asyncio.CancelledError:
-            await self._release(job, rules.attempt_without_answer(self._app.clock(), rules.INTERRUPTED, None))
-            raise
         except Unavailable:
             raise
         except Exception:
@@ -89,7 +71,8 @@ class DeliveryWorker:
             log.exception("webhook delivery failed", delivery=str(job.id))
             outcome = self._outcome(job, rules.attempt_without_answer(self._app.clock(), rules.INTERNAL, None))
         if outcome is None:
-            await self._release(job, None)
+            with suppress(Unavailable):
+                await self._release(job, None)
             return True
         await self._outcomes.add(outcome)
         return outcome.state == "delivered"
@@ -138,10 +121,12 @@ class DeliveryWorker:
                     )
         return [None] * len(outcomes)
 
+    async def _interrupt(self, job: DeliveryJob) -> None:
+        await self._release(job, rules.attempt_without_answer(self._app.clock(), rules.INTERRUPTED, None))
+
     async def _release(self, job: DeliveryJob, interrupted: WebhookAttempt | None) -> None:
-        with suppress(Unavailable):
-            async with self._app.db.autocommit() as conn:
-                await delivery_store.release(conn, job, self._app.clock(), interrupted)
+        async with self._app.db.autocommit() as conn:
+            await delivery_store.release(conn, job, self._app.clock(), interrupted)
 
 
 def _key(job: DeliveryJob) -> UUID:
