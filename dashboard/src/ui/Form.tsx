@@ -41,6 +41,20 @@ export function Form({ onSubmit, actions, error, formFields: besides = [], isDir
   )
 }
 
+/** The buttons of a form that can be cancelled. `submit`: what the second one does. */
+export function FormButtons({ submit, isPending, onCancel }: { submit: string; isPending: boolean; onCancel: () => void }) {
+  return (
+    <>
+      <Button variant="default" onClick={onCancel}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={isPending}>
+        {submit}
+      </Button>
+    </>
+  )
+}
+
 /** Asks before a navigation that would lose input. `path`: a screen that keeps the input while its filters and tabs change. */
 export function DiscardDialog({ isDirty, path }: { isDirty: () => boolean; path?: string }) {
   const [isOpen, setOpen] = useState(false)

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Modal, Switch, TextInput, Tooltip } from '@mantine/core'
+import { Group, Modal, Switch, TextInput, Tooltip } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -8,7 +8,7 @@ import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { Addresses } from '../../ui/Addresses'
-import { Allowed, useDenialReason } from '../../access/Allowed'
+import { useDenialReason } from '../../access/Allowed'
 import { useAccount } from '../../access/account'
 import { Badge } from '../../ui/Badge'
 import { AliasProblems, AliasState } from './AliasStatus'
@@ -21,7 +21,7 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { DomainFilter } from '../domains/DomainFilter'
 import { Filters, TextFilter } from '../../ui/Filters'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
-import { Form } from '../../ui/Form'
+import { Form, FormButtons } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { NewButton } from '../../ui/NewButton'
@@ -29,6 +29,7 @@ import { ListActions } from '../bulk/ListActions'
 import { SelectionBar } from '../bulk/SelectionBar'
 import { selectColumn, useSelection } from '../../ui/selection'
 import { Page } from '../../ui/Page'
+import { RowButton } from '../../ui/RowButton'
 import { Time } from '../../ui/Time'
 import { Destination } from '../routing/Routing'
 
@@ -135,22 +136,22 @@ function columns(onEdit: (alias: Alias) => void, onDelete: (alias: Alias) => voi
       align: 'right',
       cell: (row) => (
         <Group gap={4} justify="flex-end" wrap="nowrap">
-          <RowButton name="edit" label={`Edit ${row.source_local_part || 'the catch-all'}`} onClick={() => onEdit(row)} />
-          <RowButton name="trash" label={`Delete ${row.source_local_part || 'the catch-all'}`} onClick={() => onDelete(row)} />
+          <RowButton
+            action="alias.write"
+            name="edit"
+            label={`Edit ${row.source_local_part || 'the catch-all'}`}
+            onClick={() => onEdit(row)}
+          />
+          <RowButton
+            action="alias.write"
+            name="trash"
+            label={`Delete ${row.source_local_part || 'the catch-all'}`}
+            onClick={() => onDelete(row)}
+          />
         </Group>
       ),
     },
   ]
-}
-
-function RowButton({ name, label, onClick }: { name: 'edit' | 'trash'; label: string; onClick: () => void }) {
-  return (
-    <Allowed action="alias.write">
-      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={onClick}>
-        <Icon name={name} size={16} />
-      </ActionIcon>
-    </Allowed>
-  )
 }
 
 function AliasAddress({ alias }: { alias: Alias }) {
@@ -218,16 +219,7 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
       error={save.error}
       isDirty={form.isDirty}
       formFields={[...form.names, 'source_local_part', 'destination']}
-      actions={
-        <>
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {alias ? 'Save' : 'Create alias'}
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit={alias ? 'Save' : 'Create alias'} isPending={save.isPending} onCancel={onDone} />}
     >
       {!alias && (
         <div className="pair">

@@ -1,6 +1,6 @@
-import { Button, Modal, Select, Textarea, TextInput } from '@mantine/core'
+import { Modal, Select, Textarea, TextInput } from '@mantine/core'
 import { client, fetchData, type Schema } from '../../api/client'
-import { Form } from '../../ui/Form'
+import { Form, FormButtons } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { ALGORITHMS } from './keys'
 
@@ -54,16 +54,7 @@ function KeyForm({ domain, mode, onClose }: Props & { mode: Mode }) {
       error={create.error}
       isDirty={form.isDirty}
       formFields={isImport ? ['selector', 'private_key'] : ['selector', 'algorithm']}
-      actions={
-        <>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            {isImport ? 'Import key' : 'Create key'}
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit={isImport ? 'Import key' : 'Create key'} isPending={create.isPending} onCancel={onClose} />}
     >
       {isImport ? (
         <div data-holds-secret>

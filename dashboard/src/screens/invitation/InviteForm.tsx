@@ -1,7 +1,7 @@
-import { Button, Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Schema } from '../../api/client'
-import { Form } from '../../ui/Form'
+import { Form, FormButtons } from '../../ui/Form'
 import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
 import { useApiMutation, useForm } from '../../ui/useForm'
@@ -59,16 +59,7 @@ function InviteForm(props: Pick<Props, 'request'> & { onDone: (created: Schema['
       error={signIn.isNeeded ? signIn.otherError : invite.error}
       isDirty={form.isDirty}
       formFields={form.names}
-      actions={
-        <>
-          <Button variant="default" onClick={props.onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={invite.isPending}>
-            Create link
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit="Create link" isPending={invite.isPending} onCancel={props.onCancel} />}
     >
       <p>
         With the link the owner sets a new password, once and within 72 hours. A link from before ends. The present password, if there is

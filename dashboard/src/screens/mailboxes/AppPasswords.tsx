@@ -6,7 +6,7 @@ import { Allowed } from '../../access/Allowed'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
-import { Form } from '../../ui/Form'
+import { Form, FormButtons } from '../../ui/Form'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
 import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
@@ -153,16 +153,7 @@ function AppPasswordForm(props: Props & { onDone: (created: Created) => void; on
       error={signIn.isNeeded ? signIn.otherError : create.error}
       isDirty={form.isDirty}
       formFields={['name', 'expires_at']}
-      actions={
-        <>
-          <Button variant="default" onClick={props.onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create app password
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit="Create app password" isPending={create.isPending} onCancel={props.onCancel} />}
     >
       <TextInput
         label="Name"

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Modal, Select, TextInput } from '@mantine/core'
+import { Button, Modal, Select, TextInput } from '@mantine/core'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Allowed, useDenialReason } from '../../access/Allowed'
@@ -11,11 +11,12 @@ import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
-import { Form } from '../../ui/Form'
+import { Form, FormButtons } from '../../ui/Form'
 import { Icon } from '../../ui/Icon'
 import { NewButton } from '../../ui/NewButton'
 import { NoMatches } from '../../ui/NoMatches'
 import { Page } from '../../ui/Page'
+import { RowButton } from '../../ui/RowButton'
 import { Time } from '../../ui/Time'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { DomainFilter } from '../domains/DomainFilter'
@@ -142,13 +143,7 @@ function columns(onRemove: (row: Suppression) => void): readonly Column<Suppress
     {
       header: '',
       align: 'right',
-      cell: (row) => (
-        <Allowed action="suppression.write">
-          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Remove ${row.address}`} onClick={() => onRemove(row)}>
-            <Icon name="trash" size={16} />
-          </ActionIcon>
-        </Allowed>
-      ),
+      cell: (row) => <RowButton action="suppression.write" name="trash" label={`Remove ${row.address}`} onClick={() => onRemove(row)} />,
     },
   ]
 }
@@ -184,16 +179,7 @@ function SuppressionForm({ domainId, onDone }: { domainId?: string; onDone: () =
       error={save.error}
       isDirty={form.isDirty}
       formFields={form.names}
-      actions={
-        <>
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            Add suppression
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit="Add suppression" isPending={save.isPending} onCancel={onDone} />}
     >
       <TextInput
         label="Address"

@@ -1,8 +1,8 @@
-import { ActionIcon, Button, Group, Modal, TextInput } from '@mantine/core'
+import { Group, Modal, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Allowed, useDenialReason } from '../../access/Allowed'
+import { useDenialReason } from '../../access/Allowed'
 import { client, fetchData, fetchPage, type Schema } from '../../api/client'
 import { SiblingTabs } from '../../layout/Navigation'
 import { PATHS } from '../../paths'
@@ -14,11 +14,11 @@ import { type Column, DataList, LoadingLines } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Filters } from '../../ui/Filters'
-import { Form } from '../../ui/Form'
-import { Icon } from '../../ui/Icon'
+import { Form, FormButtons } from '../../ui/Form'
 import { NewButton } from '../../ui/NewButton'
 import { NoMatches } from '../../ui/NoMatches'
 import { Page } from '../../ui/Page'
+import { RowButton } from '../../ui/RowButton'
 import { Time } from '../../ui/Time'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { DomainFilter } from '../domains/DomainFilter'
@@ -98,22 +98,12 @@ function columns(onEdit: (row: UnsubscribeGroup) => void, onDelete: (row: Unsubs
       align: 'right',
       cell: (row) => (
         <Group gap={4} justify="flex-end" wrap="nowrap">
-          <RowButton name="edit" label={`Edit ${row.name}`} onClick={() => onEdit(row)} />
-          <RowButton name="trash" label={`Delete ${row.name}`} onClick={() => onDelete(row)} />
+          <RowButton action="unsubscribe_group.write" name="edit" label={`Edit ${row.name}`} onClick={() => onEdit(row)} />
+          <RowButton action="unsubscribe_group.write" name="trash" label={`Delete ${row.name}`} onClick={() => onDelete(row)} />
         </Group>
       ),
     },
   ]
-}
-
-function RowButton({ name, label, onClick }: { name: 'edit' | 'trash'; label: string; onClick: () => void }) {
-  return (
-    <Allowed action="unsubscribe_group.write">
-      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={onClick}>
-        <Icon name={name} size={16} />
-      </ActionIcon>
-    </Allowed>
-  )
 }
 
 function EditGroup({ id, onDone }: { id: string; onDone: () => void }) {
@@ -160,16 +150,7 @@ function GroupForm({ group, domainId, onDone }: { group?: UnsubscribeGroup; doma
       error={save.error}
       isDirty={form.isDirty}
       formFields={form.names}
-      actions={
-        <>
-          <Button variant="default" onClick={onDone}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            {group ? 'Save' : 'Create group'}
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit={group ? 'Save' : 'Create group'} isPending={save.isPending} onCancel={onDone} />}
     >
       <TextInput
         label="Name"

@@ -1,4 +1,4 @@
-import { Button, Modal, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { useDenialReason } from '../../access/Allowed'
@@ -8,7 +8,7 @@ import { Badge } from '../../ui/Badge'
 import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { Filters, TextFilter } from '../../ui/Filters'
-import { Form } from '../../ui/Form'
+import { Form, FormButtons } from '../../ui/Form'
 import { NewButton } from '../../ui/NewButton'
 import { NoMatches } from '../../ui/NoMatches'
 import { Page } from '../../ui/Page'
@@ -110,16 +110,7 @@ function NewTemplate({ onCancel }: { onCancel: () => void }) {
       error={save.error}
       isDirty={form.isDirty}
       formFields={form.names}
-      actions={
-        <>
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            Create template
-          </Button>
-        </>
-      }
+      actions={<FormButtons submit="Create template" isPending={save.isPending} onCancel={onCancel} />}
     >
       <TextInput label="Name" placeholder="Order sent" data-autofocus autoComplete="off" {...form.textField('name')} />
       <DomainSelect
