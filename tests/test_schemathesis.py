@@ -149,8 +149,9 @@ def drawn(number: int) -> dict[tuple[str, str], list[Drawn]]:
 
 
 def modes(endpoint: Endpoint) -> list[GenerationMode]:
-    """Where a call has neither body nor parameters there is nothing in it that could be wrong."""
-    bare = endpoint.body is None and endpoint.query is None and endpoint.listing is None and "{" not in endpoint.path
+    """Where a call has neither body nor parameters there is nothing in it that could be wrong: any text is a token."""
+    path = endpoint.path.replace("{token}", "")
+    bare = endpoint.body is None and endpoint.query is None and endpoint.listing is None and "{" not in path
     return [GenerationMode.POSITIVE] if bare else list(GenerationMode)
 
 
