@@ -10,6 +10,7 @@ share these rules:
 - Each job has a key (a webhook's deliveries share one). `AdaptiveConcurrency` limits the concurrent jobs of each key:
   it grows with success and shrinks with failure. A slow receiver delays only the jobs of its own key.
 - `Worker` claims due jobs while it has free slots, and otherwise sleeps until a NOTIFY (`Wakeup`, `wake_workers` in
-  SQL) or the next poll, which runs every second because a notification may be missed.
+  SQL) or the next poll, which runs every second because a notification may be missed. It releases the jobs that it
+  interrupts. The worker of a feature is a `QueueWorker`, which has one.
 - `BatchWriter` writes the results of many jobs in one statement.
 """
