@@ -48,7 +48,6 @@ from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.tool import run
-from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli.install import MAIL_ACCOUNT
 from mailkeep.run.processes import logs_agent
@@ -128,11 +127,7 @@ class NodeAgent:
 
     async def keep_performing_tasks(self) -> None:
         """Perform tasks until cancelled; checks every second, in case a notification was missed."""
-
-        def original(sender: str) -> str | None:
-            return srs.rewriter(self.app.vault, self.app.settings).restore(sender)
-
-        queue_tasks = queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
+        queue_tasks = queue.task_handlers(self.app, self.paths.postfix_conf, self.paths.postfix_queue)
         mail_account = pwd.getpwnam(MAIL_ACCOUNT)
         script_tasks = ScriptTasks(
             self.app, (mail_account.pw_uid, mail_account.pw_gid), partial(node_health.read_sieve_settings, self.paths)

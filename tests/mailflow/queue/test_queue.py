@@ -18,6 +18,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import PostqueueRecipient, list_queue_ids, parse_listing
 from tests.mailflow.queue.stand_in import Waiters, answering, waiting
 from tests.support.client import Api
+from tests.support.messages import insert, outbound
 
 _LISTED = (
     b'{"queue_name": "deferred", "queue_id": "4jW9T1xz0bz1", "arrival_time": 1770000000, "message_size": 512, '
@@ -124,6 +125,17 @@ async def test_a_rewritten_sender_is_shown_and_found_by_the_original(api: Api, m
     assert row["sender"] == "Some.One@far.test"
     body = {"action": "hold", "filter": {"sender": "some.one@far.test"}, "dry_run": True}
     assert (await api.sue.post("/queue/actions", body)).data["affected"] == 1
+
+
+async def test_a_bounce_address_is_shown_and_found_by_the_from_address(api: Api, mail: Waiters) -> None:
+    """The bounce address of a message of the history; one that was made up stays as it is."""
+    message = outbound(api, "a@far.test")
+    real, forged = (f"b+{message.id.hex}{digit * 28}@example.test" for digit in "0f")
+    await insert(api, replace(message, mail_from=real))
+    mail.messages = [waiting(7, sender=real), waiting(8, sender=forged), waiting(9, sender=f"b+{'0' * 60}@far.test")]
+    shown = {each["queue_id"][-1]: each["sender"] for each in (await api.sue.get("/queue")).data}
+    assert shown == {"7": "shop@example.test", "8": forged, "9": f"b+{'0' * 60}@far.test"}
+    assert await ids(api, sender="shop@") == ["7"]
 
 
 async def test_pages_are_consistent_while_the_queue_changes(api: Api, mail: Waiters) -> None:

@@ -5,5 +5,8 @@ each call is a node task, for which the process `node` queries Postfix. It also 
 does not cost more to transfer. Messages that leave the queue between two pages, or between a filter and its action, are
 skipped; `affected` counts the messages to which the action applied when it started.
 
+Instead of an envelope sender that Mailkeep wrote (a rewritten sender, a bounce address) the queue shows, and its
+filters compare, the address that the sender chose.
+
 An action needs IDs or a filter; the filter `{}` selects all messages. `dry_run` only counts.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,10 @@ from mailkeep.features.mailflow.queue import rules
 from mailkeep.features.mailflow.queue.model import Action, QueueEntry, QueueFilter, QueueSelection, QueueSlice
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.messages import service as messages_history
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
+from mailkeep.mail.message import bounce_address, srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import PostqueueEntry
 
@@ -87,17 +89,27 @@ async def list_local_deferrals(app: App, messages: Sequence[PostqueueEntry], lmt
     return [each.queue_id for each in deferred if rules.is_local_deferral(each, managed, str(lmtp), str(relay))]
 
 
-def task_handlers(conf: Path, queue: Path, restore_sender: Callable[[str], str | None]) -> Mapping[str, TaskHandler]:
+def task_handlers(app: App, conf: Path, queue: Path) -> Mapping[str, TaskHandler]:
     """The handlers of this feature's node tasks; `conf` and `queue` are Postfix's configuration and queue directories.
-
-    `restore_sender` returns the original of a rewritten sender, or None (`mail/message/srs`).
+    Instead of a rewritten sender or a bounce address they show the address that the sender chose.
     """
 
     async def list_queue() -> list[PostqueueEntry]:
         messages = [each for each in await postfix_queue.list_queue(conf) if not each.is_probe]
-        return [msgspec.structs.replace(each, sender=restore_sender(each.sender) or each.sender) for each in messages]
+        originals = await _find_originals(app, {each.sender for each in messages})
+        return [msgspec.structs.replace(each, sender=originals.get(each.sender, each.sender)) for each in messages]
 
     return {"queue.list": partial(_list, list_queue, queue), "queue.act": partial(_act, list_queue, conf)}
+
+
+async def _find_originals(app: App, senders: Collection[str]) -> dict[str, str]:
+    """The addresses that the senders of mail chose, by the envelope senders that Mailkeep wrote instead."""
+    rewriter = srs.rewriter(app.vault, app.settings)
+    originals = {sender: original for sender in senders if (original := rewriter.restore(sender))}
+    if ids := [message_id for sender in senders if (message_id := bounce_address.message_of(sender))]:
+        async with app.db.autocommit() as conn:
+            originals |= await messages_history.find_from_addresses(conn, ids)
+    return originals
 
 
 async def _list(list_queue: _ListQueue, queue: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:

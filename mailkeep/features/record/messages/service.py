@@ -258,6 +258,11 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> list[Message]:
     return [messages[message_id] for message_id in message_ids if message_id in messages]
 
 
+async def find_from_addresses(conn: Conn, message_ids: Sequence[UUID]) -> dict[str, str]:
+    """The From addresses of those of these messages that exist, by envelope sender."""
+    return await store.find_from_addresses(conn, message_ids)
+
+
 async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
     """The messages that were sent with this API request, in the order of its body."""
     return await find_all(conn, await store.find_by_request(conn, request_id))

@@ -320,6 +320,14 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Messag
     return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}
 
 
+async def find_from_addresses(conn: Conn, message_ids: Sequence[UUID]) -> dict[str, str]:
+    """The From addresses of these messages, by envelope sender."""
+    cursor = await conn.execute(
+        "SELECT mail_from, from_address FROM messages WHERE id = ANY(%(ids)s)", {"ids": list(message_ids)}
+    )
+    return {row["mail_from"]: row["from_address"] for row in await cursor.fetchall()}
+
+
 async def find_by_request(conn: Conn, request_id: UUID) -> list[UUID]:
     """The IDs of the messages that were sent with an API request, in its order."""
     cursor = await conn.execute(
