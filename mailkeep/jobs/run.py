@@ -179,19 +179,19 @@ class QueueWorker(Generic[T]):
     def __init__(
         self, db: DatabasePool, queue: JobQueue[T], *, slots: int, concurrency: AdaptiveConcurrency | None = None
     ) -> None:
-        self.__db = db
-        self.__worker = Worker(
+        self._db = db
+        self._worker = Worker(
             queue, slots=slots, concurrency=concurrency or AdaptiveConcurrency(initial=slots, maximum=slots)
         )
 
     async def run(self) -> None:
         """Run due jobs until `stop` is called."""
-        await self.__worker.run(self.__db)
+        await self._worker.run(self._db)
 
     async def stop(self, grace_seconds: float) -> None:
         """Begin no further job. Those that do not end within the grace are released, for another worker."""
-        await self.__worker.stop(grace_seconds)
+        await self._worker.stop(grace_seconds)
 
     async def drain(self) -> int:
         """Run what is due now; returns the number of jobs."""
-        return await self.__worker.drain()
+        return await self._worker.drain()
