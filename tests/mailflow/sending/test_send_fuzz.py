@@ -29,7 +29,7 @@ from tests.plugins.api import NO_RATE_LIMITS
 from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, Api
 
-MESSAGES = 1000
+MESSAGES = 400
 
 
 @dataclass
