@@ -76,6 +76,7 @@ class Endpoint:
     enveloped: bool = True  # False: JSON without the envelope
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
     csv_rows: int = 0  # the body may also be CSV, with at most this number of rows: `Call.body` is a `CsvTable` then
+    is_page: bool = False  # a page for people: what `refusals` names is also answered by a page
     takes_form: bool = False  # a public page: the body is a form, which is not read; from any site
     header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     """Header fields that hold an id, and their descriptions."""

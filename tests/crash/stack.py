@@ -412,6 +412,21 @@ class Stream:
             await asyncio.sleep(_LOOK)
         return took
 
+    async def catch_up(self) -> float:
+        """Wait until all mail that was accepted before this call has an outcome event. Returns the time of the call."""
+        called_at = time.monotonic()
+        out, inbound = set(self.out.succeeded), set(self.inbound.succeeded)
+        while True:
+            events = await self._events()
+            open_mail = out - events["mail.delivered"].keys() - events["system.alert"].keys()
+            open_mail |= inbound - events["mail.received"].keys()
+            if not open_mail:
+                return called_at
+            assert time.monotonic() < called_at + _SETTLED_WITHIN, f"without an outcome: {open_mail}"
+            # Deliveries interrupted by a reload are retried only after minutes.
+            await asyncio.to_thread(self.stack.flush)
+            await asyncio.sleep(1)
+
     async def settle(self, reconciled_after: float = _RECONCILED_AFTER) -> None:
         """Wait until every accepted message has an outcome event, and the queue is empty. What is in neither queue nor
         log is looked for after `reconciled_after` seconds.
