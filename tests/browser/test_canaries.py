@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import smtplib
-from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from email import policy
 from email.message import EmailMessage
+from typing import Any
 from urllib.parse import quote
 
 import aiohttp
@@ -29,8 +30,9 @@ FIELDS = (
     "name of reply-to", "inbound subject", "inbound sender", "inbound recipient", "inbound message id",
     "inbound text", "user agent", "error of a webhook", "response of a webhook", "reply of the remote server",
     "name of the remote server", "search in the address", "routing in the address",
+    "name of a template", "subject of a template", "text of a template", "example of a variable", "name of a group",
 )  # fmt: skip
-assert len(FIELDS) == 25
+assert len(FIELDS) == 30
 
 
 def markup_for(field: str) -> str:
@@ -50,7 +52,11 @@ async def create_objects(scene: Scene) -> dict[str, str]:
     webhook = await call(
         "POST", "/webhooks", {"url": scene.sink.url("/500"), "events": ["*"], "domain_id": domain["id"]}
     )
-    sent = await _send(call, domain["name"])
+    template = await call("POST", "/templates", _template(domain["id"]))
+    await call("POST", "/unsubscribe-groups", {"name": markup_for("name of a group"), "domain_id": domain["id"]})
+    sent = await call("POST", "/send", _mail(domain["name"]))
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+    scheduled = await call("POST", "/send", _mail(domain["name"]) | {"scheduled_at": tomorrow})
     await _store_remote_replies(scene, sent["id"], webhook["id"])
     received = await _receive(scene)
     await _log_in(scene)
@@ -60,12 +66,24 @@ async def create_objects(scene: Scene) -> dict[str, str]:
     return {
         "domain_id": domain["id"], "mailbox_id": mailbox_record["id"], "message_id": sent["id"],
         "webhook_id": webhook["id"], "sandbox_id": sandboxed["id"], "received_id": received,
+        "template_id": template["id"], "scheduled_id": scheduled["id"],
     }  # fmt: skip
 
 
-async def _send(call: Callable[..., Awaitable[dict[str, str]]], domain: str) -> dict[str, str]:
+def _template(domain_id: str) -> dict[str, Any]:
+    return {
+        "name": markup_for("name of a template"),
+        "domain_id": domain_id,
+        "subject": markup_for("subject of a template"),
+        "html_body": MARKUP.format("template") + SCRIPT.format("template") + "{{ name }}",
+        "text_body": markup_for("text of a template"),
+        "variables": [{"name": "name", "example": markup_for("example of a variable")}],
+    }
+
+
+def _mail(domain: str) -> dict[str, Any]:
     content = base64.b64encode(b"tweet").decode()
-    body = {
+    return {
         "from": {"email": f"shop@{domain}", "name": markup_for("name of the sender")},
         "to": [{"email": "customer@elsewhere.test", "name": markup_for("name of the recipient")}],
         "reply_to": {"email": "answers@elsewhere.test", "name": markup_for("name of reply-to")},
@@ -77,7 +95,6 @@ async def _send(call: Callable[..., Awaitable[dict[str, str]]], domain: str) -> 
         "tags": [markup_for("tag")],
         "metadata": {"from": markup_for("metadata")},
     }
-    return await call("POST", "/send", body)
 
 
 async def _store_remote_replies(scene: Scene, message_id: str, webhook_id: str) -> None:
@@ -169,6 +186,7 @@ def detail_paths(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
         f"/messages?q={quote(markup_for('search in the address'))}": (),
         f"/routing?address={quote(markup_for('routing in the address'))}": (),
         f"/messages/{ids['message_id']}": ("Raw",),
+        f"/templates/{ids['template_id']}": ("Text",),
         f"/messages/{ids['received_id']}": ("Raw", "Show content"),
         f"{sandboxed}?view=html": (),
         f"{sandboxed}?view=text": (),
@@ -181,7 +199,8 @@ def detail_paths(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 async def _open(page: Page, name: str) -> None:
-    await page.get_by_role("tab", name=name).or_(page.get_by_role("button", name=name)).first.click()
+    control = page.get_by_role("tab", name=name).or_(page.get_by_role("button", name=name))
+    await control.or_(page.get_by_label("Body format").get_by_text(name, exact=True)).first.click()
     await wait_until_loaded(page)
     if name in ("mail.sent", "auth.login"):
         await expect(page.get_by_role("dialog")).to_be_visible()
