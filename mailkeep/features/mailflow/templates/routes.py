@@ -86,7 +86,10 @@ _TAG = "Templates"
 _CONTENT = {
     "subject": "Your order {{ order.id }}",
     "html_body": "<p>Hello {{ name }},</p><p>your order {{ order.id }} is on its way.</p>",
-    "variables": [{"name": "name", "example": "Alice"}, {"name": "order.id", "example": "A-1001"}],
+    "variables": [
+        {"name": "name", "required": True, "example": "Alice"},
+        {"name": "order.id", "required": True, "example": "A-1001"},
+    ],
 }
 
 ENDPOINTS = (
