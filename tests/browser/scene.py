@@ -299,6 +299,13 @@ async def _mail(scene: Scene) -> None:
     sent = await scene.send(html_body=HTML, attachments=[inline, text], tags=["orders"])
     await scene.send(subject="Welcome to the shop", to=[{"email": "zoe@elsewhere.test", "name": "Zoë"}])
     await scene.send(subject="Your invoice 2026-1041", to=[{"email": "bounce@elsewhere.test"}])
+    domain = {"domain_id": scene.ids["domain_id"]}
+    group = await scene.super_admin.call("POST", "/unsubscribe-groups", domain | {"name": "Monthly news"})
+    scene.ids["group_id"] = group["id"]
+    for address, reason in (("hugo@elsewhere.test", "complaint"), ("ines@elsewhere.test", "unsubscribe")):
+        suppression = domain | {"address": address, "reason": reason}
+        of_group = {"group_id": group["id"]} if reason == "unsubscribe" else {}
+        await scene.super_admin.call("POST", "/suppressions", suppression | of_group)
     await scene.send(subject="Are you still there?", to=[{"email": "fail@elsewhere.test"}])
     await scene.deliver(f"team@{EXAMPLE}", "Question about the sofa")
     await scene.deliver("nobody@shop.test", "You have won")
