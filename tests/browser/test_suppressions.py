@@ -6,11 +6,10 @@ import csv
 import io
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser.scene import EXAMPLE, Scene, wait_until
+from tests.browser.scene import EXAMPLE, Scene, send_to_group
 from tests.browser.screens import PHONE, open_context, open_page, visit
 from tests.browser.test_bulk import choose_file
 from tests.browser.test_everyday import choose, expect_notification
@@ -38,7 +37,7 @@ async def test_an_address_is_suppressed_found_and_gets_mail_again(browser: Brows
         await dialog.get_by_label("Address").fill(address)
         await dialog.get_by_role("button", name="Add suppression").click()
         await expect_notification(page, f"{address} is suppressed.")
-        await page.get_by_role("textbox", name="Search by address").fill("annoyed")
+        await page.get_by_role("searchbox", name="Search by address").fill("annoyed")
         row = page.get_by_role("row").filter(has_text=address)
         await expect(row).to_contain_text("Manual")
         await expect(row).to_contain_text("all mail")
@@ -105,7 +104,7 @@ async def test_a_group_is_created_renamed_and_deleted(browser: Browser, scene: S
         await expect_notification(page, "Group saved.")
         await page.get_by_role("link", name="Suppressions of Weekly offers").click()
         await expect(page).to_have_url(re.compile(r"/suppressions\?group="))
-        await expect(page.get_by_text("No suppressions match")).to_be_visible()
+        await expect(page.get_by_role("heading", name="No matching suppressions")).to_be_visible()
         await visit(page, scene.http, "/unsubscribe-groups")
         await page.get_by_role("button", name="Delete Weekly offers").click()
         await page.get_by_role("dialog").get_by_role("button", name="Delete group").click()
@@ -117,13 +116,7 @@ async def test_the_page_of_a_link_needs_no_javascript(browser: Browser, scene: S
     """As a person uses it: the link in the message, the button, and an address that was mistyped."""
     call, reader = scene.super_admin.call, "reader@elsewhere.test"
     group = scene.ids["group_id"]
-    sent = await scene.send(subject="News of May", to=[{"email": reader}], unsubscribe={"group_id": group})
-    rows = "/sandbox/messages"
-    await wait_until(scene, rows, lambda found: any(each["rcpt_to"] == [reader] for each in found))
-    message = next(each for each in await call("GET", rows) if each["rcpt_to"] == [reader])
-    header = (await call("GET", f"/sandbox/messages/{message['id']}"))["header"]
-    value = next(each["value"] for each in header if each["name"] == "List-Unsubscribe")
-    path = urlsplit(re.sub(r"[<>\s]", "", value)).path
+    message_id, path = await send_to_group(scene, reader)
     for options in ({}, {"viewport": PHONE}):
         async with open_context(browser, None, bypass_csp=True, **options) as context:  # to inject axe
             page = await context.new_page()
@@ -143,7 +136,7 @@ async def test_the_page_of_a_link_needs_no_javascript(browser: Browser, scene: S
         await page.reload()  # a repetition
         await expect(page.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
     (row,) = await call("GET", f"/suppressions?group_id={group}&address={reader}")
-    assert (row["reason"], row["source_message_id"]) == ("unsubscribe", sent["id"])
+    assert (row["reason"], row["source_message_id"]) == ("unsubscribe", message_id)
     await call("DELETE", f"/suppressions/{row['id']}")
 
 
