@@ -1,8 +1,8 @@
-"""How long after the log line of a hard bounce its address is suppressed: the full profile, an external server that refuses
-each recipient as unknown.
+"""How long after the log line of a hard bounce its address is suppressed: the full profile, an external server that
+refuses each recipient as unknown.
 
-A thread looks at Postfix's log and another one at the table every 5 ms, so a figure is at most 10 ms too large. First one
-message after the other, then all at once by `/send/batch`. Root only, after `mailkeep install`.
+A thread looks at Postfix's log and another one at the table every 5 ms, so a figure is at most 10 ms too large. First
+one message after the other, then all at once by `/send/batch`. Root only, after `mailkeep install`.
 `python -m bench.bounce_suppression [MESSAGES]`.
 """
 
@@ -96,7 +96,9 @@ def main(count: int) -> None:
     for name, addresses in (("one after the other", single), ("all at once", together)):
         late = sorted(watch.suppressed[each] - watch.logged[each] for each in addresses)
         worst = max(worst, late[-1])
-        print(f"{count} {name}: median {median(late) * 1000:.0f} ms, largest {late[-1] * 1000:.0f} ms after the log line")
+        print(
+            f"{count} {name}: median {median(late) * 1000:.0f} ms, largest {late[-1] * 1000:.0f} ms after the log line"
+        )
     result = {"bench": "bounce_suppression", "promise": PROMISED, "ratio": round(worst, 2), "held": worst <= PROMISED}
     print(json.dumps(result))
 

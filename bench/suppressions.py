@@ -1,8 +1,9 @@
-"""What the check of suppressions costs a send: messages per second of `/send` with none and with 1,000,000 suppressions.
+"""What the check of suppressions costs a send: `/send` with none and with 1,000,000 suppressions.
 
 Two running products into an SMTP sink, 10 clients with one message of 2 KB each, to recipients that are not suppressed;
-with a checkout of a version without the check, that one too. Medians of interleaved rounds, and CPU per message of the
-product and of its PostgreSQL, whose ratio is the result. `python -m bench.suppressions [MESSAGES] [SUPPRESSIONS] [CHECKOUT]`.
+with a checkout of a version without the check, that one too. Medians of interleaved rounds. The result is the ratio of
+the CPU per message, of the product and of its PostgreSQL.
+`python -m bench.suppressions [MESSAGES] [SUPPRESSIONS] [CHECKOUT]`.
 """
 
 from __future__ import annotations

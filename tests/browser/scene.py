@@ -323,7 +323,9 @@ async def _mail(scene: Scene) -> None:
 
 async def send_to_group(scene: Scene, reader: str) -> tuple[str, str]:
     """Send a message with the unsubscribe group of the scene; return its ID and the path of its link."""
-    sent = await scene.send(subject="News of May", to=[{"email": reader}], unsubscribe={"group_id": scene.ids["group_id"]})
+    sent = await scene.send(
+        subject="News of May", to=[{"email": reader}], unsubscribe={"group_id": scene.ids["group_id"]}
+    )
     rows = "/sandbox/messages"
     await wait_until(scene, rows, lambda found: any(each["rcpt_to"] == [reader] for each in found))
     message = next(each for each in await scene.super_admin.call("GET", rows) if each["rcpt_to"] == [reader])

@@ -54,7 +54,9 @@ async def test_an_address_is_suppressed_found_and_gets_mail_again(browser: Brows
 
 
 async def test_an_import_reports_each_bad_row_and_an_export_can_be_imported(browser: Browser, scene: Scene):
-    table = f"address,reason,domain\r\na@import.test,complaint,{EXAMPLE}\r\nno address,,{EXAMPLE}\r\nb@import.test,,\r\n"
+    table = (
+        f"address,reason,domain\r\na@import.test,complaint,{EXAMPLE}\r\nno address,,{EXAMPLE}\r\nb@import.test,,\r\n"
+    )
     async with open_page(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/suppressions")
         await page.get_by_role("button", name="Import", exact=True).click()
@@ -102,7 +104,7 @@ async def test_a_group_is_created_renamed_and_deleted(browser: Browser, scene: S
         await dialog.get_by_label("Name").fill("Weekly offers")
         await dialog.get_by_role("button", name="Save").click()
         await expect_notification(page, "Group saved.")
-        await page.get_by_role("link", name="Suppressions of Weekly offers").click()
+        await page.get_by_role("link", name="Show suppressions of Weekly offers").click()
         await expect(page).to_have_url(re.compile(r"/suppressions\?group="))
         await expect(page.get_by_role("heading", name="No matching suppressions")).to_be_visible()
         await visit(page, scene.http, "/unsubscribe-groups")

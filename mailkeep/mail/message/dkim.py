@@ -76,7 +76,8 @@ def sign(message: Iterable[bytes], domain: str, keys: Sequence[SigningKey], at: 
 def has_signature(message: bytes, domain: str, keys: Mapping[str, bytes]) -> bool:
     """Whether a signature like those of `sign`, by one of a domain's keys, verifies. `keys`: the public keys by
     selector, as in DNS (RSA in DER, Ed25519 in 32 bytes). The time of the signature does not matter. Signatures of
-    other forms (other canonicalization, `l=`, From or Message-ID not oversigned) do not count. Blocks: call it in a thread.
+    other forms (other canonicalization, `l=`, From or Message-ID not oversigned) do not count. Blocks: call it in a
+    thread.
     """
     message = _LINE_END.sub(b"\r\n", message)
     chunks = iter([message])

@@ -115,7 +115,11 @@ _TEXTS: tuple[tuple[str | None, BounceClass, tuple[str, ...]], ...] = (
     (None, "auth", (r"\bspf\b", r"\bdkim\b", r"\bdmarc\b", "reverse dns", "ptr record", "rdns")),
     (None, "auth", ("cannot find your (?:reverse )?hostname", r"\bspoof")),
     (None, "relay_denied", ("relay(?:ing)? (?:access )?(?:denied|not (?:permitted|allowed))", "unable to relay")),
-    (None, "relay_denied", ("not permitted to relay", "relaying disallowed", "open relay", "use me .{1,80} as a relay")),
+    (
+        None,
+        "relay_denied",
+        ("not permitted to relay", "relaying disallowed", "open relay", "use me .{1,80} as a relay"),
+    ),
     (None, "mailbox_full", ("mailbox (?:is )?full", "over ?quota", "quota exceeded", "insufficient .{0,10}storage")),
     (None, "mailbox_full", ("exceed(?:s|ed)? .{0,30}quota", "mailbox .{0,60}exceed", "maildir .{0,20}over")),
     (

@@ -13,7 +13,7 @@ from tests.support.client import START
 
 # The columns: server, code, enhanced code (- if there is none), text, class, source. The text is that of the source
 # without the codes before it, shortened at its end; real addresses are replaced. Where the source names only the
-# provider, the server is one of the provider's. smtpfieldmanual.com (Postmark) collects what servers have answered (MIT).
+# provider, the server is one of the provider's. smtpfieldmanual.com (MIT) collects what servers have answered.
 Row = tuple[str | None, int | None, str | None, str, str, str]
 
 

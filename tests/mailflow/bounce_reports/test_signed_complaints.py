@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from mailkeep.features.mailflow.reports.model import ReportMail
 from mailkeep.core.ids import uuid7
 from mailkeep.features.mailflow.reports import jobs, store
+from mailkeep.features.mailflow.reports.model import ReportMail
 from tests.plugins.post import Post
 from tests.support.bounces import CUSTOMER
-from tests.support.client import EXAMPLE
 from tests.support.reports import abuse_report
 
 SECOND = "second@far.test"

@@ -7,6 +7,7 @@ import http.client
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -81,6 +82,12 @@ def recipient(stack: Stack, message_id: str, status: str) -> dict[str, Any]:
         raise AssertionError(f"{late}: {stack.do('GET', f'/messages/{message_id}')['recipients']}") from None
 
 
+def kinds_with(stack: Stack, message_id: str, wanted: str) -> list[str]:
+    """The kinds in the timeline of a message, if they contain the wanted one."""
+    kinds = [each["kind"] for each in stack.do("GET", f"/messages/{message_id}/events?order=asc")]
+    return kinds if wanted in kinds else []
+
+
 def to(peer: Peer, address: str) -> list[tuple[str, bytes]]:
     return [(sender, content) for sender, recipients, content in list(peer.taken) if address in recipients]
 
@@ -119,8 +126,7 @@ def test_domains_use_their_own_relays_and_others_the_servers(relaying: Stack, pe
             assert recipient(relaying, sent["id"], "bounced")["enhanced_code"] == "5.1.1"
             with relaying.smtp() as client:
                 client.sendmail("", [sender], arf())
-            eventually(lambda: "complained" in str(relaying.do("GET", f"/messages/{sent['id']}/events")), what="it")
-            kinds = [each["kind"] for each in relaying.do("GET", f"/messages/{sent['id']}/events?order=asc")]
+            kinds = eventually(partial(kinds_with, relaying, sent["id"], "complained"))
             assert kinds[-3:] == ["relayed", "bounced", "complained"]
             suppressed = relaying.do("GET", "/suppressions")
             assert [(each["address"], each["reason"]) for each in suppressed] == [(address, "hard_bounce")]
