@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import make_msgid
+from pathlib import Path
 from typing import Any
 
 import aiosmtplib
@@ -36,8 +37,12 @@ LIMITS = {
 class Product:
     """A running instance with a domain and a key that may send for it."""
 
-    def __init__(self, sink_port: int | None, settings: Mapping[str, str] | None = None) -> None:
-        """Mail goes to the sink; without one to the sandbox. `settings`: further environment variables."""
+    def __init__(
+        self, sink_port: int | None, settings: Mapping[str, str] | None = None, checkout: Path | None = None
+    ) -> None:
+        """Mail goes to the sink; without one to the sandbox. `settings`: further environment variables; `checkout`: the
+        folder of another version.
+        """
         self.folder = new_directory("mailkeep-bench-", 0o755)
         (self.folder / "data").mkdir(mode=0o711)
         (self.folder / "data").chmod(0o711)
@@ -48,7 +53,10 @@ class Product:
             "MAILKEEP_MTA__TLS": "none",
         }
         environ = LIMITS | (way_out if sink_port else {}) | dict(settings or {})
-        self.running = instances.start(self.folder / "data", environ, seconds=120)
+        if checkout:
+            environ |= {"PYTHONPATH": str(checkout)}
+        launch = instances.Launch(environ=environ, folder=checkout or instances.ROOT)
+        self.running = instances.start(self.folder / "data", seconds=120, launch=launch)
         self.port = int(self.running.http.rpartition(":")[2])
         self.pid = self.running.process.pid
         password = (self.folder / "data" / "initial-admin").read_text().strip()

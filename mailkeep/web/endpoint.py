@@ -81,6 +81,7 @@ class Endpoint:
     header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     """Header fields that hold an id, and their descriptions."""
     login: bool = False  # subject to the login rate limit
+    public_page: bool = False  # subject to the rate limit of public pages
     bare: bool = False  # also served without the prefix
     prefixed: bool = True  # served with the prefix
     versioned: bool = False  # its object has an entity tag: a response has it, a change checks `Call.if_match`

@@ -55,6 +55,10 @@ log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _ANONYMOUS_BODIES = 16 << 20  # bytes of memory for the bodies of requests to endpoints without credentials
+_PAGES_PER_SECOND, _PAGES_AT_ONCE = (
+    20,
+    200,
+)  # of public pages, per address; a provider unsubscribes for many of its users
 _PROMPT_SECONDS = 2.0  # a request whose body takes longer to arrive and decode is authenticated again
 _RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
@@ -135,6 +139,7 @@ class Pipeline:
         self._limits = limits
         self._address_limit = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._login_limit = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
+        self._page_limit = AddressLimit(_PAGES_PER_SECOND, _PAGES_AT_ONCE)
 
     async def close(self) -> None:
         """End the child processes, after the last request."""
@@ -198,8 +203,9 @@ class Pipeline:
             return preflight
         # The raw path: Starlette's URL also depends on the Host header field.
         endpoint, parameters = self._match(request, state)
-        if endpoint.login:
-            state.rate = self._apply_limit(self._login_limit, address, now, state)
+        limit = self._login_limit if endpoint.login else self._page_limit if endpoint.public_page else None
+        if limit:
+            state.rate = self._apply_limit(limit, address, now, state)
         call = Call(
             endpoint=endpoint,
             request_id=state.request_id,

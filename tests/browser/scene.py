@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import smtplib
 import struct
 import time
@@ -22,6 +23,7 @@ from email import policy
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -299,6 +301,13 @@ async def _mail(scene: Scene) -> None:
     sent = await scene.send(html_body=HTML, attachments=[inline, text], tags=["orders"])
     await scene.send(subject="Welcome to the shop", to=[{"email": "zoe@elsewhere.test", "name": "Zoë"}])
     await scene.send(subject="Your invoice 2026-1041", to=[{"email": "bounce@elsewhere.test"}])
+    domain = {"domain_id": scene.ids["domain_id"]}
+    group = await scene.super_admin.call("POST", "/unsubscribe-groups", domain | {"name": "Monthly news"})
+    scene.ids["group_id"] = group["id"]
+    for address, reason in (("hugo@elsewhere.test", "complaint"), ("ines@elsewhere.test", "unsubscribe")):
+        suppression = domain | {"address": address, "reason": reason}
+        of_group = {"group_id": group["id"]} if reason == "unsubscribe" else {}
+        await scene.super_admin.call("POST", "/suppressions", suppression | of_group)
     await scene.send(subject="Are you still there?", to=[{"email": "fail@elsewhere.test"}])
     await scene.deliver(f"team@{EXAMPLE}", "Question about the sofa")
     await scene.deliver("nobody@shop.test", "You have won")
@@ -310,6 +319,19 @@ async def _mail(scene: Scene) -> None:
     scene.ids["sandbox_id"] = first["id"]
     delivered = f"/webhooks/{scene.ids['webhook_id']}/deliveries?state=delivered"
     await wait_until(scene, delivered, lambda rows: len(rows) >= 5)
+
+
+async def send_to_group(scene: Scene, reader: str) -> tuple[str, str]:
+    """Send a message with the unsubscribe group of the scene; return its ID and the path of its link."""
+    sent = await scene.send(
+        subject="News of May", to=[{"email": reader}], unsubscribe={"group_id": scene.ids["group_id"]}
+    )
+    rows = "/sandbox/messages"
+    await wait_until(scene, rows, lambda found: any(each["rcpt_to"] == [reader] for each in found))
+    message = next(each for each in await scene.super_admin.call("GET", rows) if each["rcpt_to"] == [reader])
+    header = (await scene.super_admin.call("GET", f"{rows}/{message['id']}"))["header"]
+    value = next(each["value"] for each in header if each["name"] == "List-Unsubscribe")
+    return sent["id"], urlsplit(re.sub(r"[<>\s]", "", value)).path
 
 
 async def wait_until(scene: Scene, path: str, condition: Callable[[Any], bool], seconds: float = 60) -> None:

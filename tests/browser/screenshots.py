@@ -27,7 +27,7 @@ from mailkeep.run.runtime.context import attach
 from tests.browser import owners
 from tests.browser.front import Front, run_front
 from tests.browser.names import Names, run_names
-from tests.browser.scene import EXAMPLE, SHOP, Scene, log_in, run_scene
+from tests.browser.scene import EXAMPLE, SHOP, Scene, log_in, run_scene, send_to_group
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
@@ -44,6 +44,7 @@ FORMS: dict[str, dict[str, Any]] = {
 OTHERS = (
     Screen("new-webhook", "/webhooks?new=yes"),
     Screen("new-key", "/api-keys?new=yes"),
+    Screen("import-suppressions", "/suppressions?import=yes"),
     Screen("settings-history", "/settings?tab=history"),
     Screen("alias-domain", "/domains/{alias_domain_id}"),
 )
@@ -70,6 +71,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
         written[-1].write_bytes(reduce_colors(await page.screenshot()))
 
     link = await prepare(scene)
+    _, unsubscribe = await send_to_group(scene, "reader@elsewhere.test")
     for form, options in FORMS.items():
         async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
@@ -78,6 +80,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await visit(page, scene.http, link)
             await page.get_by_label("New password").wait_for()
             await save_screenshot(page, f"invitation-{form}")
+            await visit(page, scene.http, unsubscribe)
+            await save_screenshot(page, f"unsubscribe-{form}")
         async with open_context(browser, scene.super_admin, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")

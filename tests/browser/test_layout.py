@@ -76,6 +76,7 @@ FORMS = (
     Form("delete mailbox", "/mailboxes/{mailbox_id}?tab=settings", "", ("Delete mailbox",)),
     Form("new alias", "/aliases?new=yes", "Create alias"),
     Form("new suppression", "/suppressions?new=yes", "Add suppression"),
+    Form("import suppressions", "/suppressions", "", ("Import",)),
     Form("new unsubscribe group", "/unsubscribe-groups?new=yes", "Create group"),
     Form("new key", "/api-keys?new=yes", "Create key"),
     Form("new webhook", "/webhooks?new=yes", "Create webhook"),

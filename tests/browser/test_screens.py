@@ -28,6 +28,9 @@ IGNORED_RULES = ["region", "landmark-no-duplicate-banner", "landmark-unique"]
 DIALOGS = (
     Screen("new domain", "/domains?new=yes"),
     Screen("new key", "/api-keys?new=yes"),
+    Screen("new suppression", "/suppressions?new=yes"),
+    Screen("import suppressions", "/suppressions?import=yes"),
+    Screen("new unsubscribe group", "/unsubscribe-groups?new=yes"),
     Screen("new webhook", "/webhooks?new=yes"),
     Screen("new administrator", "/admins?new=yes"),
     Screen("domain settings", "/domains/{domain_id}?tab=settings"),
@@ -89,9 +92,9 @@ async def test_axe_finds_nothing(browser: Browser, scene: Scene, options: dict[s
 
 async def find_violations(page: Page) -> list[str]:
     """The violations that axe finds in both themes. The page must contain axe."""
-    violations = [f"light: {each}" for each in await _run_axe(page, {"type": "tag", "values": TAGS})]
+    violations = [f"light: {each}" for each in await run_axe(page, {"type": "tag", "values": TAGS})]
     await _set_theme(page, "dark")
-    violations += [f"dark: {each}" for each in await _run_axe(page, {"type": "rule", "values": COLOUR_RULES})]
+    violations += [f"dark: {each}" for each in await run_axe(page, {"type": "rule", "values": COLOUR_RULES})]
     await _set_theme(page, "light")
     return violations
 
@@ -101,7 +104,8 @@ async def _set_theme(page: Page, theme: Literal["light", "dark"]) -> None:
     await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", theme)
 
 
-async def _run_axe(page: Page, rules: dict[str, Any]) -> list[str]:
+async def run_axe(page: Page, rules: dict[str, Any]) -> list[str]:
+    """The violations of these rules (axe's `runOnly`). The page must contain axe."""
     options = {
         "runOnly": rules,
         "rules": {name: {"enabled": False} for name in IGNORED_RULES},

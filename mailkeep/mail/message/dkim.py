@@ -76,7 +76,8 @@ def sign(message: Iterable[bytes], domain: str, keys: Sequence[SigningKey], at: 
 def has_signature(message: bytes, domain: str, keys: Mapping[str, bytes]) -> bool:
     """Whether a signature like those of `sign`, by one of a domain's keys, verifies. `keys`: the public keys by
     selector, as in DNS (RSA in DER, Ed25519 in 32 bytes). The time of the signature does not matter. Signatures of
-    other forms (other canonicalization, `l=`) do not count. Blocks: call it in a thread.
+    other forms (other canonicalization, `l=`, From or Message-ID not oversigned) do not count. Blocks: call it in a
+    thread.
     """
     message = _LINE_END.sub(b"\r\n", message)
     chunks = iter([message])
@@ -94,8 +95,10 @@ def _verify(value: bytes, fields: Sequence[Field], body_hash: str, domain: str, 
     names = [name.lower() for name in tags.get("h", "").split(":")]
     expected = {"c": "relaxed/relaxed", "d": domain, "bh": body_hash}
     is_ours = all(tags.get(name, "") == text for name, text in expected.items()) and "l" not in tags
-    if public is None or not is_ours or "from" not in names or len(names) > _MAX_NAMES:
+    if public is None or not is_ours or len(names) > _MAX_NAMES:
         return False
+    if any(names.count(name) <= sum(field == name for field, _ in fields) for name in ("from", "message-id")):
+        return False  # not oversigned: another one may have been added
     data = _canonical(fields, names) + _relax("dkim-signature", _B_TAG.sub(rb"\1", value))
     try:
         signature = b64decode(tags.get("b", ""), validate=True)

@@ -6,12 +6,12 @@ import hashlib
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from mailkeep.mail.message.feedback import FEEDBACK_REPORT, read_feedback
 from mailkeep.mail.message.header_fields import MessageHeader, parse_head
 from mailkeep.mail.message.parse import ParsedAttachment
 from mailkeep.mail.reports import values
 from mailkeep.mail.reports.model import AbuseReport, InvalidReport
 
-FEEDBACK = "message/feedback-report"
 _WHOLE = ("message/rfc822", "message/global")
 _REPORTED = (*_WHOLE, "message/rfc822-headers", "text/rfc822-headers")
 _MAX_RECIPIENTS = 20
@@ -21,19 +21,19 @@ _MAX_ADDRESS = 320
 
 def parse_arf(head: MessageHeader, attachments: list[ParsedAttachment]) -> AbuseReport:
     """The report in the parts of a message whose header is `head`. InvalidReport."""
-    feedback = [part.content for part in attachments if part.content_type == FEEDBACK and part.content]
+    feedback = [part.content for part in attachments if part.content_type == FEEDBACK_REPORT and part.content]
     if len(feedback) != 1:
         raise InvalidReport("The abuse report must have exactly one part message/feedback-report")
-    fields = _fields(parse_head(feedback[0].lstrip() + b"\r\n\r\n"))
+    fields = read_feedback(feedback[0])
     reported = next((part.content for part in attachments if part.content_type in _REPORTED and part.content), b"")
     original = parse_head(reported)
     whole = next((part.content for part in attachments if part.content_type in _WHOLE and part.content), b"")
-    if "feedback-type" not in fields:
+    if not fields.first("feedback-type"):
         raise InvalidReport("The abuse report has no Feedback-Type")
-    domain = original.from_address.rpartition("@")[2] or _first(fields, "reported-domain")
-    arrived = _seconds(_first(fields, "arrival-date") or _first(fields, "received-date") or _date(head))
-    source_ip = _first(fields, "source-ip")
-    incidents = _first(fields, "incidents")
+    domain = original.from_address.rpartition("@")[2] or fields.first("reported-domain")
+    arrived = _seconds(fields.first("arrival-date") or fields.first("received-date") or _date(head))
+    source_ip = fields.first("source-ip")
+    incidents = fields.first("incidents")
     return AbuseReport(
         domain=values.domain(domain, "The domain of the reported message"),
         organisation=values.text(head.from_address.rpartition("@")[2], 255),
@@ -41,29 +41,15 @@ def parse_arf(head: MessageHeader, attachments: list[ParsedAttachment]) -> Abuse
         contact=values.text(head.from_address, _MAX_ADDRESS),
         begin=arrived,
         end=arrived,
-        feedback_type=values.word(_first(fields, "feedback-type"), "The Feedback-Type"),
+        feedback_type=values.word(fields.first("feedback-type"), "The Feedback-Type"),
         source_ip=values.ip_address(source_ip, "The Source-IP") if source_ip else "",
-        mail_from=values.text(_first(fields, "original-mail-from").strip(" <>"), _MAX_ADDRESS),
-        recipients=tuple(
-            values.text(each.strip(" <>"), _MAX_ADDRESS)
-            for each in fields.get("original-rcpt-to", [])[:_MAX_RECIPIENTS]
-        ),
+        mail_from=values.text(fields.first("original-mail-from").strip(" <>"), _MAX_ADDRESS),
+        recipients=tuple(fields.recipients[:_MAX_RECIPIENTS]),
         message_id=values.text(original.message_id, 998),
         subject=values.text(original.subject, 500),
         incidents=max(values.number(incidents, "Incidents"), 1) if incidents else 1,
         original=whole if len(whole) <= _MAX_ORIGINAL else b"",
     )
-
-
-def _fields(head: MessageHeader) -> dict[str, list[str]]:
-    by_name: dict[str, list[str]] = {}
-    for field in head.fields:
-        by_name.setdefault(field.name.lower(), []).append(field.value)
-    return by_name
-
-
-def _first(fields: dict[str, list[str]], name: str) -> str:
-    return fields.get(name, [""])[0]
 
 
 def _date(head: MessageHeader) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from mailkeep.mail.message.feedback import FEEDBACK_REPORT
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.parse_worker import serve
-from mailkeep.mail.reports.arf import FEEDBACK, parse_arf
+from mailkeep.mail.reports.arf import parse_arf
 from mailkeep.mail.reports.dmarc import parse_dmarc
 from mailkeep.mail.reports.model import InvalidReport, Report
 from mailkeep.mail.reports.tls import parse_tls
@@ -21,7 +22,7 @@ def read(content: bytes) -> Report:
     if not head.fields:
         raise InvalidReport("The file is neither XML, JSON, gzip, zip nor a mail message")
     attachments = open_message(content).attachments
-    if any(part.content_type == FEEDBACK for part in attachments):
+    if any(part.content_type == FEEDBACK_REPORT for part in attachments):
         return parse_arf(head, attachments)
     return _parse(unpack(find_report(attachments)))
 

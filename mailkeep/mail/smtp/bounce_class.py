@@ -51,6 +51,7 @@ _PROVIDERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 # (provider or None for all, class, patterns in the lower-case text): the first match counts.
 _TEXTS: tuple[tuple[str | None, BounceClass, tuple[str, ...]], ...] = (
     # https://support.google.com/a/answer/3726730
+    ("google", "content", ("nature of the content",)),
     ("google", "reputation", ("low reputation", "suspicious due to", "likely unsolicited", "likely suspicious")),
     ("google", "rate_limited", ("unusual rate", "at a rate that", "receiving mail too quickly", "daily .{0,20}limit")),
     ("google", "mailbox_full", ("out of storage", "over quota", "quota (?:has been )?exceeded", "inbox is out of")),
@@ -58,9 +59,12 @@ _TEXTS: tuple[tuple[str | None, BounceClass, tuple[str, ...]], ...] = (
     ("google", "invalid_recipient", ("account that you tried to reach does not exist", "no such user")),
     ("google", "content", ("blocked because its content", "potential security issue", "violat")),
     ("google", "auth", ("unauthenticated", "dmarc policy", "authentication (?:information|checks)", "ptr record")),
+    ("google", "invalid_recipient", ("is not a valid rfc",)),
     # https://learn.microsoft.com/exchange/mail-flow-best-practices/non-delivery-reports-in-exchange-online
     ("microsoft", "reputation", (r"\bs31[45]0\b", "block list", "banned sending ip", "banned sender")),
     ("microsoft", "rate_limited", ("throttl", r"as\(?4\d\d", "too many (?:connections|messages)", "server busy")),
+    ("microsoft", "rate_limited", ("concurrent connections", "messages they can receive", "queue quota exceeded")),
+    ("microsoft", "network", ("temporary server error",)),
     ("microsoft", "invalid_recipient", ("recipient address rejected: access denied", r"resolver\.adr\.")),
     ("microsoft", "invalid_recipient", ("recipientnotfound", "requested action not taken: mailbox unavailable")),
     ("microsoft", "relay_denied", (r"5\.7\.64\b", "tenantattribution")),
@@ -68,22 +72,32 @@ _TEXTS: tuple[tuple[str | None, BounceClass, tuple[str, ...]], ...] = (
     ("yahoo", "rate_limited", (r"\[tss?\d\d\]", "unexpected volume", "user complaints")),
     ("yahoo", "mailbox_disabled", ("mailbox .{0,40}disabled", r"account .{0,40}(?:disabled|deactivated|suspended)")),
     ("yahoo", "invalid_recipient", ("doesn't have an? .{0,30}account", "not a valid mailbox", r"\(554\.30\)")),
+    ("yahoo", "invalid_recipient", ("is no longer valid",)),
+    ("yahoo", "content", ("not rfc compliant",)),
     ("yahoo", "policy", (r"\[bl\d\d\]", r"\[phish", "not accepted for policy reasons")),
     # https://support.apple.com/102322
     ("apple", "content", (r"\[cs01\]", "message rejected due to content")),
-    ("apple", "reputation", (r"\[hm0\d\]", "local policy")),
+    ("apple", "reputation", (r"\[hm0\d\]",)),
+    ("comcast", "mailbox_full", ("quota violation",)),
+    ("zoho", "policy", ("policy (?:violation|error)", "mailpolicy")),
     # https://postmaster.gmx.net/en/error-messages
     ("united_internet", "auth", ("bad dns ptr", "no ptr", "ptr resource record")),
     ("united_internet", "reputation", ("dns ?black", "sender ip", "reject due to policy restrictions.{0,80}ip=")),
+    ("united_internet", "mailbox_full", ("exhausted allowed storage",)),
     ("united_internet", "rate_limited", ("requested action aborted", "rate limit", "too many")),
     ("united_internet", "invalid_recipient", ("requested action not taken: mailbox unavailable",)),
     ("proofpoint", "reputation", (r"https?://\S*ipcheck", "dynamic reputation", "blocked by proofpoint")),
     # https://community.mimecast.com/s/article/email-security-cloud-gateway-mimecast-smtp-error-codes
+    ("mimecast", "policy", ("blocked sender",)),
+    ("mimecast", "greylisted", ("internal resources? (?:is |are )?temporarily unavailable",)),
     ("mimecast", "content", ("signature detected", "virus", "spam")),
     ("mimecast", "auth", ("header.?based", "anti.?spoofing", "dns authentication")),
-    ("mimecast", "policy", ("administrative prohibition", "envelope blocked", "blocked sender", "envelope rejected")),
+    ("mimecast", "policy", ("administrative prohibition", "envelope blocked", "envelope rejected")),
     # Other servers, and Postfix's own texts (relay=none)
     (None, "greylisted", ("gr[ea]y-?list", "postgrey", r"try again in \d+ (?:seconds|minutes)")),
+    # About the sender's domain, and a lookup that failed: not about the recipient's domain.
+    (None, "policy", ("sender (?:address )?(?:rejected|verify|denied|unknown)", "(?:bad|invalid) sender")),
+    (None, "network", ("host not found, try again", "unverified address", "address verification in progress")),
     (None, "bad_domain", ("nullmx", "host or domain name not found", "domain not found", "no such domain")),
     (None, "bad_domain", ("unrouteable (?:mail )?domain", "bad destination system", r"domain \S+ does not exist")),
     (None, "policy", ("loops back to myself", "mail loop", "too many hops")),
@@ -94,13 +108,18 @@ _TEXTS: tuple[tuple[str | None, BounceClass, tuple[str, ...]], ...] = (
     (None, "network", ("lost connection", "conversation with .{1,200} timed out")),
     (None, "reputation", ("spamhaus", "spamcop", "barracuda", "sorbs", r"rbl\b", "dnsbl", "black ?list", "blocklist")),
     (None, "reputation", ("(?:poor|bad|low) reputation", "client host .{0,80}blocked", r"\bip\b .{0,60}blocked")),
+    (None, "mailbox_full", ("mailbox size limit", r"\bquota limit exceeded")),
+    (None, "rate_limited", ("excessive volume", "messages? per connection", "receiving mail too quickly")),
     (None, "rate_limited", ("too (?:many|much) (?:messages|mails?|connections|recipients|errors)", "rate.?limit")),
     (None, "rate_limited", ("throttl", "exceeded .{0,40}rate", "sending too fast", "limit exceeded")),
     (None, "auth", (r"\bspf\b", r"\bdkim\b", r"\bdmarc\b", "reverse dns", "ptr record", "rdns")),
-    (None, "auth", ("cannot find your (?:reverse )?hostname",)),
-    (None, "policy", ("sender (?:address )?(?:rejected|verify|denied|unknown)", "(?:bad|invalid) sender")),
+    (None, "auth", ("cannot find your (?:reverse )?hostname", r"\bspoof")),
     (None, "relay_denied", ("relay(?:ing)? (?:access )?(?:denied|not (?:permitted|allowed))", "unable to relay")),
-    (None, "relay_denied", ("not permitted to relay",)),
+    (
+        None,
+        "relay_denied",
+        ("not permitted to relay", "relaying disallowed", "open relay", "use me .{1,80} as a relay"),
+    ),
     (None, "mailbox_full", ("mailbox (?:is )?full", "over ?quota", "quota exceeded", "insufficient .{0,10}storage")),
     (None, "mailbox_full", ("exceed(?:s|ed)? .{0,30}quota", "mailbox .{0,60}exceed", "maildir .{0,20}over")),
     (
@@ -113,17 +132,21 @@ _TEXTS: tuple[tuple[str | None, BounceClass, tuple[str, ...]], ...] = (
     (
         None,
         "invalid_recipient",
-        ("(?:unknown|invalid|no such|non-?existent) (?:user|recipient|mailbox|address|local)",),
+        ("(?:unknown|invalid|no such|non-?existent)[ -](?:user|recipient|mailbox|address|local)",),
     ),
     (
         None,
         "invalid_recipient",
-        (r"(?:user|recipient|mailbox|address)(?: \S+)? (?:is )?(?:unknown|not found|invalid)",),
+        (r"(?:user|recipient|mailbox|address(?:ee)?)(?: \S+)? (?:is )?(?:marked as )?(?:unknown|not found|invalid)",),
     ),
     (None, "invalid_recipient", ("does(?:n't| not) exist", "no mailbox here", "not our customer", "user doesn't have")),
+    # Proxies pass on the reply of Exchange Online. "unrouteable address": Exim, mostly for an unknown local part.
+    (None, "invalid_recipient", (r"5\.4\.1 .{0,100}recipient address rejected: access denied",)),
+    (None, "invalid_recipient", ("unrouteable address", "not in recipient list", r"#?5\.1\.0 address rejected")),
     (None, "too_large", ("message (?:size|too (?:large|big))", "exceeds .{0,30}size", "size limit", "too large")),
     (None, "content", (r"\bspam\b", r"\bvirus", "malware", "phish", "content (?:rejected|filter|policy|denied)")),
-    (None, "content", ("message content", "attachment")),
+    (None, "content", ("message content", "attachment", "banned content", "message filtered")),
+    (None, "policy", ("policy rejection", r"\A\W*blocked\W*\Z")),
 )
 _COMPILED: tuple[tuple[str | None, re.Pattern[str], BounceClass], ...] = tuple(
     (provider, re.compile("|".join(patterns)), name) for provider, name, patterns in _TEXTS

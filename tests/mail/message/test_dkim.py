@@ -188,6 +188,7 @@ def test_own_signatures_are_recognised(key: SigningKey) -> None:
         "body": message.replace(b"Hello", b"Hallo"),
         "subject": message.replace(b"two   spaces", b"three spaces"),
         "another From": message.replace(b"\r\nTo:", b"\r\nFrom: eve@evil.test\r\nTo:"),
+        "another Message-ID": b"Message-ID: <2@example.test>\r\n" + message,
         "signature": message.replace(b"b=", b"b=A", 1),
         "length": message.replace(b"v=1;", b"v=1; l=0;"),
         "canonicalization": message.replace(b"c=relaxed/relaxed", b"c=simple/simple"),

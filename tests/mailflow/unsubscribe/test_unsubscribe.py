@@ -18,6 +18,7 @@ from mailkeep.web.router import Router
 from tests.plugins.post import Post
 from tests.support.caller import Answer, Caller
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, faults, reason
+from tests.support.one_click import one_click_link
 
 FORM = b"List-Unsubscribe=One-Click"
 URL_ENCODED = "application/x-www-form-urlencoded"
@@ -31,9 +32,11 @@ async def public(post: Post) -> Post:
     return post
 
 
-async def visit(post: Post, method: str, path: str, body: bytes = b"", content_type: str = URL_ENCODED) -> Answer:
+async def visit(
+    post: Post, method: str, path: str, body: bytes = b"", content_type: str = URL_ENCODED, by: Pipeline | None = None
+) -> Answer:
     """A request without credentials, from another site."""
-    pipeline = Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL)
+    pipeline = by or Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL)
     headers = {"origin": "null", "sec-fetch-site": "cross-site", "content-length": str(len(body))}
     if body:
         headers["content-type"] = content_type
@@ -51,19 +54,15 @@ async def test_one_click_as_a_mail_program_does_it(public: Post, capsys: pytest.
     post, group_id = public, str(await public.api.unsubscribe_group("Monthly <news>"))
     answer = await post.send(to=[{"email": "Reader@elsewhere.test"}], unsubscribe={"group_id": group_id})
     assert answer.status == 200, answer.body
-    raw, mail = await receive(post)
-    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    link = re.fullmatch(r"<(https://mail\.example\.test/u/[\w-]+)>", mail["List-Unsubscribe"].replace(" ", ""))
-    assert link
-    # The signature covers both fields (RFC 8058 §4).
-    signed = re.sub(r"\s", "", mail["DKIM-Signature"]).partition("h=")[2].partition(";")[0].split(":")
-    assert {"list-unsubscribe", "list-unsubscribe-post"} <= set(signed)
+    raw, _ = await receive(post)
+    link = one_click_link(raw)
+    assert re.fullmatch(r"https://mail\.example\.test/u/[\w-]+", link)
     (key,) = await post.api.sql("SELECT public_key FROM dkim_keys WHERE domain_id = %(id)s", id=DOMAIN_IDS[EXAMPLE])
     record = b"v=DKIM1; k=ed25519; p=" + base64.b64encode(key["public_key"])
     assert dkim.verify(raw, dnsfunc=lambda name, timeout=5: record)
     assert not dkim.verify(raw.replace(b"/u/", b"/v/"), dnsfunc=lambda name, timeout=5: record)
 
-    path = urlsplit(link[1]).path
+    path = urlsplit(link).path
     page = await visit(post, "GET", path)
     assert (page.status, page.headers["referrer-policy"]) == (200, "no-referrer")
     assert b"Monthly &lt;news&gt;" in page.body
@@ -108,6 +107,17 @@ async def test_forged_links_and_links_of_deleted_groups_are_not_found(public: Po
     assert (deleted.status, deleted.data["suppressions"]) == (200, 1)
     assert (await visit(post, "POST", path, FORM)).status == 404
     assert (await post.api.sue.get("/suppressions")).data == []
+
+
+async def test_the_links_have_their_own_limit_of_requests(post: Post):
+    pipeline = Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL)
+    statuses = [(await visit(post, "GET", "/u/guessed", by=pipeline)).status for _ in range(201)]
+    assert statuses == [404] * 200 + [429]
+    refused = await visit(post, "POST", "/u/guessed", FORM, by=pipeline)
+    assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+    assert (await visit(post, "GET", "/unsubscribe.css", by=pipeline)).status == 200
+    post.api.clock.advance(seconds=1)
+    assert [(await visit(post, "GET", "/u/guessed", by=pipeline)).status for _ in range(21)] == [404] * 20 + [429]
 
 
 async def test_what_a_message_with_a_group_needs(post: Post):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
+import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import trustme
@@ -14,7 +18,8 @@ import trustme
 from tests.stack import harness
 from tests.stack.harness import Stack, eventually, letter
 from tests.stack.relays import Peer
-from tests.support.bounces import dsn
+from tests.support.bounces import arf, dsn
+from tests.support.one_click import one_click_link
 from tests.support.scratch import new_directory
 
 ONE, TWO, PLAIN, GENERAL = "one.relay.test", "two.relay.test", "plain.relay.test", "general.relay.test"
@@ -52,6 +57,7 @@ def relaying(peers: dict[str, Peer]) -> Iterator[Stack]:
         OUTBOUND__RELAY_PASSWORD="general",
         OUTBOUND__RELAY_NETWORKS=json.dumps([f"{_ADDRESS}/32"]),
         OUTBOUND__EXTRA_CA_FILE=str(authority),
+        HTTP__PUBLIC_URL="https://mail.stack.test",
     )
     try:
         yield Stack(folder)
@@ -74,6 +80,12 @@ def recipient(stack: Stack, message_id: str, status: str) -> dict[str, Any]:
         return eventually(look, what=status)
     except AssertionError as late:
         raise AssertionError(f"{late}: {stack.do('GET', f'/messages/{message_id}')['recipients']}") from None
+
+
+def kinds_with(stack: Stack, message_id: str, wanted: str) -> list[str]:
+    """The kinds in the timeline of a message, if they contain the wanted one."""
+    kinds = [each["kind"] for each in stack.do("GET", f"/messages/{message_id}/events?order=asc")]
+    return kinds if wanted in kinds else []
 
 
 def to(peer: Peer, address: str) -> list[tuple[str, bytes]]:
@@ -104,9 +116,20 @@ def test_domains_use_their_own_relays_and_others_the_servers(relaying: Stack, pe
         assert "relayed" in kinds
         assert "delivered" not in kinds
         if domain == "one.test":  # what a relay takes may come back later
+            forged = re.sub(r"....@", "0000@" if sender[-13:-9] != "0000" else "1111@", sender)
             with relaying.smtp() as client:
+                client.mail("")
+                assert client.rcpt(forged)[0] == 550
+                client.rset()
+                client.sendmail("", [sender], arf("stranger@one.far.test"))
                 client.sendmail("", [sender], dsn(address))
             assert recipient(relaying, sent["id"], "bounced")["enhanced_code"] == "5.1.1"
+            with relaying.smtp() as client:
+                client.sendmail("", [sender], arf())
+            kinds = eventually(partial(kinds_with, relaying, sent["id"], "complained"))
+            assert kinds[-3:] == ["relayed", "bounced", "complained"]
+            suppressed = relaying.do("GET", "/suppressions")
+            assert [(each["address"], each["reason"]) for each in suppressed] == [(address, "hard_bounce")]
     everywhere = [
         path for path in relaying.data_dir.rglob("*") if path.is_file() and path.suffix in ("", ".cf", ".log")
     ]
@@ -206,3 +229,41 @@ def test_forwarded_mail_uses_the_servers_relay(relaying: Stack, peers: dict[str,
     assert sender.startswith("SRS0=")
     (row,) = eventually(lambda: relaying.do("GET", "/messages?to=team@forwards.test&direction=outbound"))
     recipient(relaying, row["id"], "relayed")
+
+
+def test_one_click_as_a_mail_program_does_it(relaying: Stack, peers: dict[str, Peer]) -> None:
+    """RFC 8058, with the public https address of this instance; a proxy passes the requests on without TLS."""
+    domain = relaying.make_domain("news.test", relay=relay(peers[ONE]))
+    group = relaying.do("POST", "/unsubscribe-groups", {"domain_id": domain, "name": "Monthly"})["id"]
+    links: list[str] = []
+    for reader in ("reader@news.far.test", "other@news.far.test"):
+        sent = relaying.send("shop@news.test", reader, unsubscribe={"group_id": group}).data
+        recipient(relaying, sent["id"], "relayed")
+        ((_, raw),) = to(peers[ONE], reader)
+        links.append(one_click_link(raw))
+    assert all(link.startswith("https://mail.stack.test/u/") for link in links)
+    first, second = (link.removeprefix("https://mail.stack.test") for link in links)
+
+    def visit(method: str, path: str) -> tuple[int, str]:
+        place = urlsplit(relaying.api)
+        with contextlib.closing(http.client.HTTPConnection(place.netloc, timeout=60)) as client:
+            form = {"Content-Type": "application/x-www-form-urlencoded"} if method == "POST" else {}
+            client.request(method, path, "List-Unsubscribe=One-Click" if form else None, form)
+            response = client.getresponse()
+            return response.status, response.read().decode()
+
+    mixed = f"/u/{first[3:60]}{second[60:]}"  # the beginning of one and the end of another
+    for path in (mixed, f"{first[:-2]}AA", "/u/AAAA", f"{first}A"):
+        assert [visit(method, path)[0] for method in ("GET", "POST")] == [404, 404]
+    assert visit("GET", first)[0] == 200
+    assert relaying.do("GET", f"/suppressions?domain_id={domain}") == []
+    for _ in range(2):  # a repetition changes nothing
+        status, page = visit("POST", first)
+        assert (status, "You are unsubscribed" in page) == (200, True)
+    (row,) = relaying.do("GET", f"/suppressions?domain_id={domain}")
+    assert (row["address"], row["reason"], row["group_id"]) == ("reader@news.far.test", "unsubscribe", group)
+    refused = relaying.send("shop@news.test", "reader@news.far.test", unsubscribe={"group_id": group})
+    assert refused.body["error"]["code"] == "RECIPIENT_SUPPRESSED"
+    assert relaying.send("shop@news.test", "reader@news.far.test").status == 200
+    relaying.do("DELETE", f"/unsubscribe-groups/{group}")
+    assert visit("POST", second)[0] == 404

@@ -3890,7 +3890,8 @@ export interface components {
     schemas: {
         /**
          * @description The message that an abuse report is about. `feedback_type`: abuse, fraud, virus, not-spam, … (RFC 5965, 6650);
-         *         `signed`: the report has the whole message, with a valid DKIM signature of the domain.
+         *         `signed`: the report has the whole message, with a valid DKIM signature of the domain; then abuse and fraud
+         *         are a complaint of its recipient.
          */
         AbuseDetails: {
             feedback_type: string;

@@ -132,7 +132,7 @@ function columns(onRemove: (row: Suppression) => void): readonly Column<Suppress
       header: 'Message',
       cell: (row) =>
         row.source_message_id ? (
-          <Link to={PATHS.message} params={{ id: row.source_message_id }} aria-label={`Message that suppressed ${row.address}`}>
+          <Link to={PATHS.message} params={{ id: row.source_message_id }} aria-label={`Show message that suppressed ${row.address}`}>
             Show
           </Link>
         ) : (

@@ -87,7 +87,7 @@ function columns(onEdit: (row: UnsubscribeGroup) => void, onDelete: (row: Unsubs
     {
       header: 'Unsubscribed',
       cell: (row) => (
-        <Link to={PATHS.suppressions} search={{ group: row.id }} aria-label={`Suppressions of ${row.name}`}>
+        <Link to={PATHS.suppressions} search={{ group: row.id }} aria-label={`Show suppressions of ${row.name}`}>
           Show
         </Link>
       ),

@@ -77,6 +77,11 @@ def proved_domain(mail: InboundMail) -> str:
         return ""
 
 
+def proved_author(mail: InboundMail) -> str:
+    """The From address if `proved_domain` finds its domain proved; else empty."""
+    return mail.head.from_address if proved_domain(mail) else ""
+
+
 def read_queue_id(forwarded: Mapping[str, str], head: MessageHeader) -> str | None:
     """Postfix's queue ID: from XFORWARD, or, for bounces, which have none there, from the first Received field.
 

@@ -91,7 +91,9 @@ async def deliver(
     async with recorder.lock(mail.queue_id):
         reports = {each.address for each in recipients if bounce_reports.is_bounce_address(each.address)}
         for address in sorted(reports):
-            await bounce_reports.receive(app, address, mail.content, from_other_server=mail.source == "smtp")
+            await bounce_reports.receive(
+                app, address, mail.content, from_other_server=mail.source == "smtp", author=rules.proved_author(mail)
+            )
         others = [each for each in recipients if each.address not in reports]
         replies = iter(await _deliver(app, recorder, mail, others, hand_over) if others else ())
         return [_REPORT if each.address in reports else next(replies) for each in recipients]

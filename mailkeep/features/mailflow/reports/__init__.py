@@ -10,7 +10,9 @@ A report counts once per domain, organisation and report ID, and belongs to the 
 again starts empty. It is about one managed domain; others are dropped. A mailed report counts only if its sender passed
 DMARC (`local_delivery.rules`, from the filter's own field), and the domain that passed is part of the organisation's
 identity. All else is kept as unproved: it is listed, and is in no figure and no advice. Reports are claims of
-strangers: they never change anything, and nothing is suspended because of them (T55 of the threat model).
+strangers: nothing is suspended because of them (T55 of the threat model). Only an abuse report, mailed or uploaded,
+that has a message with our own valid DKIM signature does something: it is a complaint of its recipient
+(`mailflow/bounce_reports`).
 
 Limits, so that strangers can't fill the disk: 10 MB per message, 1,000 unread messages, and for one domain within a day
 1,000 reports, 100 unproved ones and 300,000 records. Beyond them mail is deferred, or a report is dropped and logged.

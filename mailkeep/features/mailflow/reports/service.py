@@ -23,6 +23,8 @@ from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
+from mailkeep.features.mailflow.bounce_reports.model import SignedComplaint
 from mailkeep.features.mailflow.reports import rules, store
 from mailkeep.features.mailflow.reports.model import (
     ArrivedMail,
@@ -42,8 +44,9 @@ from mailkeep.features.record.messages.content import save_contents
 from mailkeep.features.record.messages.model import HeaderSummary, MessageDomain, Recipient, ServerReply
 from mailkeep.features.record.messages.rules import inbound_message
 from mailkeep.mail.message.dkim import has_signature
+from mailkeep.mail.message.feedback import COMPLAINTS
 from mailkeep.mail.message.parse import UnparsableMessage
-from mailkeep.mail.reports.model import DmarcReport, Report, TlsReport
+from mailkeep.mail.reports.model import AbuseReport, DmarcReport, Report, TlsReport
 from mailkeep.mail.smtp.reply import SmtpReply
 
 log = structlog.get_logger("mailkeep.reports")
@@ -225,6 +228,10 @@ async def _store(
     await store.insert(conn, stored, rules.day_of(report.begin, report.end), rows.values if rows else [])
     if rows:
         await store.request_names(conn, rows.largest, at)
+    if isinstance(report, AbuseReport) and stored.content["signed"] and report.feedback_type in COMPLAINTS:
+        author = report.contact if origin.sender_domain else ""
+        complaint = SignedComplaint(report.message_id, report.recipients, author)
+        await bounce_reports.complain(conn, at, domain.id, complaint)
     return stored, "stored" if origin.is_proved else "unproved"
 
 

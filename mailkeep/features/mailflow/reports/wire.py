@@ -71,7 +71,8 @@ class UploadedReport(Struct, frozen=True):
 
 class AbuseDetails(Struct, frozen=True):
     """The message that an abuse report is about. `feedback_type`: abuse, fraud, virus, not-spam, … (RFC 5965, 6650);
-    `signed`: the report has the whole message, with a valid DKIM signature of the domain.
+    `signed`: the report has the whole message, with a valid DKIM signature of the domain; then abuse and fraud
+    are a complaint of its recipient.
     """
 
     feedback_type: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -16,6 +17,7 @@ FULL_WINDOW = timedelta(days=14)
 """A mailbox that is full for this many messages within this time is suppressed."""
 COLUMNS = ("address", "reason", "domain", "group_id", "created_at")
 """Of an export. An import ignores `created_at`."""
+_POLICY_CODE = re.compile(r"(?<![\d.])[45]\.7\.\d{1,3}(?![\d.])")
 _AT_ONCE = frozenset({"invalid_recipient", "mailbox_disabled", "bad_domain"})
 
 
@@ -33,8 +35,7 @@ def is_full(status: str, reply: ServerReply) -> bool:
 
 def _is_about_policy(reply: ServerReply) -> bool:
     """Whether the reply has an enhanced code X.7.Y (security or policy, RFC 3463 §3.8), also only in its text."""
-    codes = (reply.enhanced_code or "", (reply.diagnostic or "").lstrip()[:8])
-    return any(code[:4] in ("5.7.", "4.7.") for code in codes)
+    return _POLICY_CODE.search(f"{reply.enhanced_code or ''} {reply.diagnostic or ''}") is not None
 
 
 def parse(text: str) -> Address:

@@ -274,6 +274,13 @@ async def find_outbound(conn: Conn, header_id: str) -> OutboundMessage | None:
     return await store.is_sent(conn, message_id, header_id) if message_id else None
 
 
+async def find_by_header(conn: Conn, domain_id: UUID, header_id: str) -> UUID | None:
+    """The message of a domain with this Message-ID header that was sent by API or by a mail client; None if there are
+    several.
+    """
+    return await store.find_by_header(conn, domain_id, header_id)
+
+
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     """Whether a domain has this ID, or a message belongs to one that had it."""
     return await store.knows_domain(conn, domain_id)

@@ -312,6 +312,21 @@ async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> OutboundMessa
     return OutboundMessage(**row) if row else None
 
 
+async def find_by_header(conn: Conn, domain_id: UUID, header_id: str) -> UUID | None:
+    """The only outbound message of a domain with this Message-ID that is not `system`."""
+    cursor = await conn.execute(
+        """
+        SELECT m.id FROM messages m
+        WHERE m.message_id = %(header_id)s AND m.domain_id = %(domain_id)s AND m.direction = 'outbound'
+          AND m.source IN ('api', 'smtp')
+        LIMIT 2
+        """,
+        {"domain_id": domain_id, "header_id": header_id},
+    )
+    rows = await cursor.fetchall()
+    return rows[0]["id"] if len(rows) == 1 else None
+
+
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
     """The messages with these IDs, with their recipients."""
     cursor = await conn.execute(_SELECT + SQL("WHERE m.id = ANY(%(ids)s)"), {"ids": list(message_ids)})
