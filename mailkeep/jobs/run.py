@@ -26,6 +26,10 @@ _AWAKE_SECONDS = 0.1
 _AWAY_SECONDS = 1.0
 
 
+async def _poll() -> float:
+    return POLL_SECONDS
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimLimits:
     """Limits of a claim: `total` jobs, `per_key` of each key (or as in `by_key`), starting after the key `after`."""
@@ -42,13 +46,14 @@ class JobQueue(Generic[T]):
 
     `work` returns whether the job succeeded, which raises or lowers the key's limit. It completes the job in the
     database, also when it is cancelled. An exception is logged, and the job is due again when its lease expires.
-    `wake_workers(name)` in the database wakes the workers.
+    `wake_workers(name)` in the database wakes the workers; else they look again after `pause()` seconds.
     """
 
     name: LiteralString
     claim: Callable[[ClaimLimits], Awaitable[Sequence[T]]]
     key: Callable[[T], UUID]
     work: Callable[[T], Awaitable[bool]]
+    pause: Callable[[], Awaitable[float]] = _poll
 
 
 class Worker(Generic[T]):
@@ -144,7 +149,7 @@ class Worker(Generic[T]):
         if len(self._tasks) < self._slots and await self.fill():
             await wakeup.stop_listening()
             return
-        await wakeup.wait(self._wake, POLL_SECONDS)
+        await wakeup.wait(self._wake, await self._queue.pause())
 
     async def _pause(self, seconds: float) -> None:
         try:
