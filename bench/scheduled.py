@@ -6,7 +6,7 @@ during a batch. Meanwhile one client reads `GET /domains` again and again: its p
 one process for all). The ratios are medians of the rounds, in which both take turns; the CPU time of the process and of
 PostgreSQL does not depend on what else the machine does. Then the time of a worker's claim among 1,000,000 messages.
 
-`python -m bench.scheduled [MESSAGES]`.
+`python -m bench.scheduled [MESSAGES] [ROUNDS]`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from bench.rig.sends import Product, message
 from bench.smtp_submit import Child
 from mailkeep.db import postgres
 
-ROUNDS = 5
 BATCH, CALLS = 100, 10
 _MILLION = 1_000_000
 
@@ -77,7 +76,7 @@ class Side:
         ours, database = (median(each) for each in zip(*self.cpu, strict=True))
         reads = percentiles([took for each in self.reads for took in each])
         return (
-            f"{name:24}{median(self.rates):7,.0f} a second; CPU a message {ours:.2f} + {database:.2f} ms in PostgreSQL; "
+            f"{name:24}{median(self.rates):7,.0f} a second; CPU a message {ours:.2f} ms, PostgreSQL {database:.2f} ms; "
             f"GET /domains meanwhile {reads}"
         )
 
@@ -152,7 +151,7 @@ def percentiles(took: list[float]) -> str:
     return f"p50 {median(ordered):.1f} ms, p95 {ordered[len(ordered) * 95 // 100]:.1f} ms"
 
 
-async def main(count: int) -> None:
+async def main(count: int, rounds: int) -> None:
     sink = Child("sink")
     product = Product(sink.port)
     try:
@@ -161,14 +160,14 @@ async def main(count: int) -> None:
         with psycopg.connect(urls.owner, autocommit=True) as conn:
             await send_batches(product, 1000)
             batch, scheduled = Side(), Side()
-            for _ in range(ROUNDS):
+            for _ in range(rounds):
                 await immediate(product, batch, count)
                 await due_at_once(product, conn, scheduled, count)
             nothing, due = claims(conn)
     finally:
         product.end()
         sink.end()
-    print(f"{ROUNDS} rounds of {count} messages of 2 KB, load {os.getloadavg()[0]:.1f}")
+    print(f"{rounds} rounds of {count} messages of 2 KB, load {os.getloadavg()[0]:.1f}")
     print(batch.describe(f"/send/batch, {CALLS} × {BATCH}"))
     print(scheduled.describe("scheduled, due at once"))
     print(f"a claim among {_MILLION:,} scheduled messages: {nothing:.2f} ms if nothing is due, {due:.2f} ms of 150")
@@ -181,4 +180,4 @@ async def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000))
+    uvloop.run(main(*(int(text) for text in (*sys.argv[1:], *("10000", "5")[len(sys.argv) - 1 :]))))

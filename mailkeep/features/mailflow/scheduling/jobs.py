@@ -19,8 +19,7 @@ from mailkeep.jobs.run import POLL_SECONDS, ClaimLimits, JobQueue, Worker
 
 LEASE = timedelta(minutes=1)  # from the claim to the attempt, which ends it
 LONGEST_SUBMISSION = timedelta(minutes=15)  # with all timeouts
-_GROUPS = 3  # so that one is prepared and recorded while others are submitted
-_CLAIM = 100
+_GROUPS = 5  # so that some are prepared and recorded while others are submitted
 _SHORTEST_PAUSE = 0.005
 _KEY = UUID(int=0)  # all groups share one limit
 
@@ -56,7 +55,7 @@ class ScheduledWorker:
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[Sequence[ClaimedMessage]]:
         process = await self._liveness.hold()
-        return await service.claim(self._app, process, limits.total * _CLAIM, LEASE)
+        return await service.claim(self._app, process, limits.total * service.GROUP_MESSAGES, LEASE)
 
     async def _pause(self) -> float:
         """Seconds until the next message is due, at most `POLL_SECONDS`."""

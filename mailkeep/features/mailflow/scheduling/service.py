@@ -33,6 +33,7 @@ from mailkeep.mail.smtp.client import ConnectionLost, SmtpRefusal
 
 log = structlog.get_logger("mailkeep.scheduling")
 
+GROUP_MESSAGES = rules.GROUP_MESSAGES
 _SETTLE_BATCH = 200
 
 
