@@ -86,7 +86,7 @@ def test_what_is_refused_names_the_template_and_changes_nothing(running: Running
         (ORDER | {"name": "Bad", "subject": "{{ a"}, "Bad: subject: "),
         (ORDER | {"name": "Bad", "domain": "unknown.test"}, "Bad: There is no domain unknown.test"),
         (ORDER | {"name": "Bad", "variables": []}, "Bad: The draft uses variables that are not declared: name, note"),
-        (ORDER | {"name": ""}, "templates[1]: name"),
+        (ORDER | {"name": ""}, "templates[1]: Required fields are missing: name"),
         (ORDER | {"domain": 5}, "whose domain is a name or null"),
         (ORDER | {"extra": 1}, "templates[1]: "),
     ):
