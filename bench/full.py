@@ -167,13 +167,13 @@ async def send(stack: Stack, path: str, batch: int, count: int) -> float:
     return time.monotonic() - began
 
 
-def our_cpu(stack: Stack, places: InstancePaths) -> dict[str, float]:
+def our_cpu(stack: Stack, places: InstancePaths, names: tuple[str, ...] = OURS) -> dict[str, float]:
     """CPU seconds so far."""
     pids = {part.name: part.pid for part in service_status.list_services(places.run)}
     up = int((stack.data_dir / "lock").read_text())
     children = Path(f"/proc/{up}/task/{up}/children").read_text().split()
     servers = [int(pid) for pid in children if Path(f"/proc/{pid}/comm").read_text() == "postgres\n"]
-    ours = {name: cpu_of(pid) for name in OURS if (pid := pids[name])}
+    ours = {name: cpu_of(pid) for name in names if (pid := pids[name])}
     return ours | {"database": sum(map(cpu_of, servers)) + sum(map(cpu_of_children, servers))}
 
 

@@ -1,8 +1,9 @@
-"""Rendering templates: renders per second of one process, compared with plain Jinja2 in this process.
+"""Rendering templates: renders of one process per second of its CPU time, compared with plain Jinja2 in this process.
 
-Both sides render subject, text and HTML of an order with three lines; the templates are compiled before. Ours includes
-the exchange with the child process. Interleaved rounds; the result is the ratio. Without text, it is derived from the
-HTML; that and inlined CSS are measured apart.
+Both sides render subject, text and HTML of an order with three lines; the templates are compiled before. Promise: 2,000
+a second of CPU time of the child process, with its part of the exchange. Also per second on the clock, which depends on
+what else the machine does, and per second of CPU time of both processes. Interleaved rounds. Without text, it is
+derived from the HTML; that and inlined CSS are measured apart.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 import uvloop
 from jinja2 import Environment
 
+from bench.rig.calls import cpu_of, cpu_of_children
 from mailkeep.mail.templates.exchange import TemplateSource
 from mailkeep.mail.templates.render_process import Renderer, RenderLimits
 
@@ -47,6 +50,8 @@ VALUES: dict[str, Any] = {
     "order": {"id": "A-1041", "lines": [{"name": f"Thing {number}", "price": 10 + number} for number in range(3)]},
 }
 RENDERS = 2000
+PROMISED = 2000
+_LEAST = 0.05  # seconds of CPU: less is nothing
 
 
 def plain() -> Callable[[], None]:
@@ -61,10 +66,24 @@ def plain() -> Callable[[], None]:
     return run
 
 
-async def timed(run: Callable[[], Awaitable[None]]) -> float:
-    start = time.perf_counter()
+@dataclass(frozen=True)
+class Rates:
+    """Renders per second: of CPU time of the child, of CPU time of both, and on the clock."""
+
+    child: float
+    both: float
+    clock: float
+
+
+async def measure_rates(run: Callable[[], Awaitable[None]]) -> Rates:
+    def seconds() -> tuple[float, float, float]:
+        child = cpu_of_children(os.getpid())
+        return child, child + cpu_of(os.getpid()), time.perf_counter()
+
+    before = seconds()
     await run()
-    return RENDERS / (time.perf_counter() - start)
+    child, both, clock = (after - then for after, then in zip(seconds(), before, strict=True))
+    return Rates(RENDERS / child if child > _LEAST else 0, RENDERS / both, RENDERS / clock)
 
 
 async def measure(rounds: int) -> None:
@@ -90,14 +109,22 @@ async def measure(rounds: int) -> None:
     sides = {"plain Jinja2": theirs} | {name: ours(name) for name in sources}
     for run in sides.values():
         await run()
-    rates: dict[str, list[float]] = {name: [] for name in sides}
+    rates: dict[str, list[Rates]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, run in sides.items():
-            rates[name].append(await timed(run))
+            rates[name].append(await measure_rates(run))
     await renderer.close()
-    found = {f"{name}, per second": round(median(each)) for name, each in rates.items()}
-    ratio = median(ours / theirs for ours, theirs in zip(rates["ours"], rates["plain Jinja2"], strict=True))
-    print(json.dumps(found | {"ratio": round(ratio, 2), "load": os.getloadavg()[0]}, indent=2))
+    for name, each in rates.items():
+        child, both, clock = (median(getattr(rate, kind) for rate in each) for kind in ("child", "both", "clock"))
+        print(f"{name:32} {child:7,.0f} a CPU second of the child, {both:7,.0f} of both, {clock:7,.0f} on the clock")
+    pairs = list(zip(rates["ours"], rates["plain Jinja2"], strict=True))
+    ratio = {
+        "CPU of both/plain": round(median(ours.both / theirs.both for ours, theirs in pairs), 2),
+        "renders a CPU second": round(median(ours.child for ours, _ in pairs)),
+    }
+    held = ratio["renders a CPU second"] >= PROMISED
+    print(json.dumps({"bench": "templates", "promise": f"{PROMISED} a second", "ratio": ratio, "held": held}))
+    print(f"load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

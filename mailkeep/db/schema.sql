@@ -681,6 +681,7 @@ TABLE messages PARTITION BY RANGE (id)
     batch_index integer
     template_id uuid
     template_version integer
+    unsubscribe_group_id uuid
     mail_from text NOT NULL
     from_address text NOT NULL
     to_addresses text[] NOT NULL

@@ -27,6 +27,10 @@ _AWAKE_SECONDS = 0.1
 _AWAY_SECONDS = 1.0
 
 
+async def _poll() -> float:
+    return POLL_SECONDS
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimLimits:
     """Limits of a claim: `total` jobs, `per_key` of each key (or as in `by_key`), starting after the key `after`."""
@@ -43,7 +47,8 @@ class JobQueue(Generic[T]):
 
     `work` completes the job in the database. It returns whether the job succeeded, which raises or lowers the key's
     limit. If it is cancelled, `release` makes the job due again at once. After an exception, which is logged, it is due
-    again when its lease expires. `wake_workers(name)` in the database wakes the workers.
+    again when its lease expires. `wake_workers(name)` in the database wakes the workers; else they look again after
+    `pause()` seconds.
     """
 
     name: LiteralString
@@ -51,6 +56,7 @@ class JobQueue(Generic[T]):
     key: Callable[[T], UUID]
     work: Callable[[T], Awaitable[bool]]
     release: Callable[[T], Awaitable[None]]
+    pause: Callable[[], Awaitable[float]] = _poll
 
 
 class Worker(Generic[T]):
@@ -150,7 +156,7 @@ class Worker(Generic[T]):
         if len(self._tasks) < self._slots and await self.fill():
             await wakeup.stop_listening()
             return
-        await wakeup.wait(self._wake, POLL_SECONDS)
+        await wakeup.wait(self._wake, await self._queue.pause())
 
     async def _pause(self, seconds: float) -> None:
         try:

@@ -45,6 +45,7 @@ OTHERS = (
     Screen("new-webhook", "/webhooks?new=yes"),
     Screen("new-key", "/api-keys?new=yes"),
     Screen("import-suppressions", "/suppressions?import=yes"),
+    Screen("template-versions", "/templates/{template_id}?tab=versions"),
     Screen("settings-history", "/settings?tab=history"),
     Screen("alias-domain", "/domains/{alias_domain_id}"),
 )
@@ -101,6 +102,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"settings-review-{form}")
             await invite(page, scene)
             await save_screenshot(page, f"invite-{form}")
+            await reschedule(page, scene)
+            await save_screenshot(page, f"reschedule-{form}")
             await visit(page, front.http, "/queue")
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
@@ -142,6 +145,14 @@ async def invite(page: Page, scene: Scene) -> None:
     await page.get_by_role("button", name="Invite the owner").click()
     await page.get_by_role("button", name="Create link").click()
     await page.get_by_text("Invitation link", exact=True).wait_for()
+    await page.wait_for_timeout(150)
+
+
+async def reschedule(page: Page, scene: Scene) -> None:
+    """The new time of a scheduled message."""
+    await visit(page, scene.http, f"/messages/{scene.ids['scheduled_id']}")
+    await page.get_by_role("button", name="Reschedule", exact=True).click()
+    await page.get_by_role("dialog").get_by_label("Send at").wait_for()
     await page.wait_for_timeout(150)
 
 

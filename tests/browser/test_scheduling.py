@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.scene import EXAMPLE, Scene
-from tests.browser.screens import open_page, visit
+from tests.browser.screens import PHONE, open_page, visit
 from tests.browser.test_everyday import choose, expect_notification
+from tests.browser.test_screens import AXE, find_violations
 
 ZONE = "Asia/Kolkata"  # five and a half hours before UTC, never anything else
 OFFSET = timedelta(hours=5, minutes=30)
@@ -56,6 +59,44 @@ async def test_a_message_is_scheduled_rescheduled_and_cancelled(browser: Browser
         await expect_notification(page, "The message is cancelled.")
         await expect(page.locator(".timeline").get_by_text("cancelled", exact=True)).to_be_visible()
         await expect(page.get_by_role("button", name="Reschedule", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("options", [{}, {"viewport": PHONE}], ids=["wide", "phone"])
+async def test_axe_finds_nothing_in_the_dialogs_of_a_scheduled_message(
+    browser: Browser, scene: Scene, options: dict[str, Any]
+):
+    options = {"bypass_csp": True, "reduced_motion": "reduce"} | options  # only to inject axe
+    violations: list[str] = []
+    async with open_page(browser, scene, "domain_admin", **options) as page:
+        await visit(page, scene.http, f"/messages/{scene.ids['scheduled_id']}")
+        await page.add_script_tag(path=AXE)
+        dialog = page.get_by_role("dialog")
+        for name in ("Reschedule", "Cancel message"):
+            await page.get_by_role("button", name=name, exact=True).click()
+            await expect(dialog).to_be_visible()
+            violations += [f"{name}: {each}" for each in await find_violations(page)]
+            width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            violations += [f"{name}: wider than the screen by {width}"] if width > 0 else []
+            await page.keyboard.press("Escape")
+            await expect(dialog).to_have_count(0)
+    assert violations == []
+
+
+async def test_a_time_that_has_passed_or_a_message_that_is_gone_is_explained(browser: Browser, scene: Scene):
+    """Somebody cancels the message while another dialog is open: the screen says what it is now."""
+    due = datetime.now(UTC).replace(microsecond=0) + timedelta(days=2)
+    sent = await scene.send(subject="Two hands", scheduled_at=due.isoformat())
+    async with open_page(browser, scene, "domain_admin", timezone_id=ZONE) as page:
+        await visit(page, scene.http, f"/messages/{sent['id']}")
+        await page.get_by_role("button", name="Reschedule", exact=True).click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Send at").fill(local(due - timedelta(days=4)))
+        await dialog.get_by_role("button", name="Reschedule", exact=True).click()
+        await expect(dialog.get_by_text("must be in the future").first).to_be_visible()
+        await dialog.get_by_label("Send at").fill(local(due))
+        await scene.super_admin.call("POST", f"/messages/{sent['id']}/cancel")
+        await dialog.get_by_role("button", name="Reschedule", exact=True).click()
+        await expect(page.get_by_text("this one is cancelled").first).to_be_visible()
 
 
 async def test_a_bounced_message_is_sent_again_and_a_deferred_one_retried(browser: Browser, scene: Scene):

@@ -18,6 +18,7 @@ CREATE TABLE messages (
     batch_index  integer,                                                           -- its position in that request
     template_id  uuid,                                                              -- the template it was rendered from
     template_version integer,
+    unsubscribe_group_id uuid,                                                      -- whose suppressions hold for it
     mail_from    text NOT NULL,                                                     -- envelope
     from_address text NOT NULL,                                                     -- header
     to_addresses text[] NOT NULL,

@@ -29,6 +29,7 @@ from mailkeep.run.cli import (
     queue as cli_queue,
     sendmail as cli_sendmail,
     sign_in_blocks as cli_sign_in_blocks,
+    template as cli_template,
     worker as cli_worker,
 )
 from mailkeep.run.cli.output import EXIT_CODES
@@ -58,6 +59,7 @@ for topic in (
     cli_alias,
     cli_dns,
     cli_dkim,
+    cli_template,
     cli_queue,
     cli_orchestrator,
     cli_sendmail,

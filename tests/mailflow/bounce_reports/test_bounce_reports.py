@@ -26,11 +26,16 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER
 @pytest.fixture
 async def delivered(post: Post, database_urls: Urls) -> Post:
     """The database's functions use the clock of the test."""
+    await set_mta_time(post, database_urls)
+    return post
+
+
+async def set_mta_time(post: Post, database_urls: Urls) -> None:
+    """Set the clock of the database's functions to that of the test."""
     [row] = await post.api.sql("SELECT current_database() AS name")
     async with await AsyncConnection.connect(make_conninfo(database_urls.owner, dbname=row["name"])) as conn:
         time = SQL("CREATE OR REPLACE FUNCTION mta_time() RETURNS timestamptz LANGUAGE sql STABLE AS {}")
         await conn.execute(time.format(Literal(f"SELECT timestamptz '{post.api.clock().isoformat()}'")))
-    return post
 
 
 async def send(post: Post, *recipients: str) -> tuple[str, str]:
@@ -200,8 +205,8 @@ def test_addresses_are_bound_to_message_and_only_recipient() -> None:
     )
 
 
-async def test_the_address_of_a_scheduled_message_is_valid_from_its_submission(delivered: Post):
-    """It is made when the message is due: of two recipients, one is suppressed by then."""
+async def test_the_address_of_a_scheduled_message_is_valid_from_its_submission(delivered: Post, database_urls: Urls):
+    """It is made when the message is due: of two recipients, one is suppressed by then. Its 30 days begin then."""
     post = delivered
     to, ahead = [{"email": CUSTOMER}, {"email": "gone@elsewhere.test"}], timedelta(days=29)
     message_id = (await post.send(to=to, scheduled_at=iso(post.api.clock() + ahead))).data["id"]
@@ -209,7 +214,12 @@ async def test_the_address_of_a_scheduled_message_is_valid_from_its_submission(d
     post.api.clock.advance(days=29)
     await ScheduledWorker(post.api.app).drain()
     await post.run_queue()
-    post.api.clock.advance(days=20)
+    post.api.clock.advance(days=29, hours=23)
+    await set_mta_time(post, database_urls)
     [row] = await post.api.sql("SELECT mail_from FROM messages WHERE id = %(id)s", id=message_id)
-    assert (await post.deliver(row["mail_from"], content=dsn(CUSTOMER), sender="")).code == 250
+    address = row["mail_from"]
+    assert (await post.deliver(address, content=dsn(CUSTOMER), sender="")).code == 250
     assert (await state(post, message_id))[0] == ["bounced", "suppressed"]
+    post.api.clock.advance(hours=2)
+    await set_mta_time(post, database_urls)
+    assert (await post.deliver(address, content=dsn(CUSTOMER), sender="")).refused[address][0] == 550

@@ -70,3 +70,20 @@ async def test_a_message_that_is_sent_again_leaves_out_suppressed_recipients(pos
     await post.run_queue()
     refused = await post.api.sue.post(f"/messages/{new['id']}/resend", {})
     assert (refused.status, refused.code) == (403, "RECIPIENT_SUPPRESSED")
+
+
+async def test_a_message_of_an_unsubscribe_group_is_not_sent_again_after_the_recipient_left_it(post: Post):
+    group, other = [await post.api.unsubscribe_group(name) for name in ("News", "Offers")]
+    ask = {"to": [{"email": "bounce@elsewhere.test"}], "unsubscribe": {"group_id": str(group)}}
+    original = (await post.send(**ask)).data["id"]
+    await post.run_queue()
+    await post.api.suppression("bounce@elsewhere.test", reason="unsubscribe", group_id=other)
+    again = await post.api.sue.post(f"/messages/{original}/resend", {})
+    assert again.status == 201, again.body
+    await post.run_queue()
+    await post.api.suppression("bounce@elsewhere.test", reason="unsubscribe", group_id=group)
+    for message_id in (original, again.data["id"]):  # the second one has the group of the first
+        refused = await post.api.sue.post(f"/messages/{message_id}/resend", {})
+        assert (refused.status, refused.code) == (403, "RECIPIENT_SUPPRESSED")
+        assert refused.json["error"]["details"]["recipients"][0]["reason"] == "unsubscribe"
+    assert len(await post.caught()) == 2

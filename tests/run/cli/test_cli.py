@@ -224,7 +224,8 @@ def test_the_list_of_commands():
         "mailbox vacation show", "migrate", "openapi", "orchestrator apply", "orchestrator confirm",
         "orchestrator drift", "orchestrator operations", "orchestrator plan", "orchestrator rollback",
         "orchestrator service", "orchestrator status", "queue act", "queue list", "routing explain", "sendmail",
-        "sign-in-blocks list", "sign-in-blocks remove", "status", "up", "version", "worker",
+        "sign-in-blocks list", "sign-in-blocks remove", "status", "template export", "template import",
+        "template list", "template publish", "template render", "template show", "up", "version", "worker",
     ]  # fmt: skip
 
 

@@ -151,7 +151,7 @@ function versionColumns(onShow: (version: number) => void): readonly Column<Vers
     {
       header: 'Version',
       cell: (row) => (
-        <button type="button" className="row-link" onClick={() => onShow(row.version)}>
+        <button type="button" className="link-like" onClick={() => onShow(row.version)}>
           Version {row.version}
         </button>
       ),

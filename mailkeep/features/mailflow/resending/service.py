@@ -72,7 +72,7 @@ async def resend(app: App, who: Principal, message_id: UUID) -> UUID:
         raise rules.content_gone()
     with content.file:
         sending_rules.refuse_too_large(content.size, app.settings.limits.message_size_bytes)
-        envelope, suppressed = recipients.split_suppressed(undelivered, domain, None)
+        envelope, suppressed = recipients.split_suppressed(undelivered, domain, original.unsubscribe_group_id)
         if app.mta is None:
             raise SendUnavailable
         mail_from = recipients.envelope_sender(app, new_id, sender, envelope)
@@ -92,6 +92,7 @@ async def resend(app: App, who: Principal, message_id: UUID) -> UUID:
             metadata=original.metadata,
             template_id=original.template_id,
             template_version=original.template_version,
+            unsubscribe_group_id=original.unsubscribe_group_id,
             request_id=who.request_id,
             batch_index=0,
         )

@@ -11,12 +11,12 @@ from mailkeep.db.liveness import LivenessLock
 from mailkeep.features.mailflow.scheduling import service
 from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.features.record.scheduled.model import ClaimedMessage
-from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
+from mailkeep.jobs.run import POLL_SECONDS, ClaimLimits, JobQueue, QueueWorker
 
 LEASE = timedelta(minutes=1)  # from the claim to the attempt, which ends it
 LONGEST_SUBMISSION = timedelta(minutes=15)  # with all timeouts
-_GROUPS = 3  # so that one is prepared and recorded while others are submitted
-_CLAIM = 100
+_GROUPS = 5  # so that some are prepared and recorded while others are submitted
+_SHORTEST_PAUSE = 0.005
 _KEY = UUID(int=0)  # all groups share one limit
 
 
@@ -27,7 +27,7 @@ class ScheduledWorker(QueueWorker[Sequence[ClaimedMessage]]):
         self._app = app
         self._liveness = LivenessLock(app.db)
         self._stopping = False
-        queue = JobQueue("scheduled", self._claim, lambda _: _KEY, self._work, self._release)
+        queue = JobQueue("scheduled", self._claim, lambda _: _KEY, self._work, self._release, self._pause)
         super().__init__(app.db, queue, slots=_GROUPS)
 
     async def run(self) -> None:
@@ -51,7 +51,14 @@ class ScheduledWorker(QueueWorker[Sequence[ClaimedMessage]]):
 
     async def _claim(self, limits: ClaimLimits) -> Sequence[Sequence[ClaimedMessage]]:
         process = await self._liveness.hold()
-        return await service.claim(self._app, process, limits.total * _CLAIM, LEASE)
+        return await service.claim(self._app, process, limits.total * service.GROUP_MESSAGES, LEASE)
+
+    async def _pause(self) -> float:
+        """Seconds until the next message is due, at most `POLL_SECONDS`."""
+        next_due = await service.find_next_due(self._app)
+        if next_due is None:
+            return POLL_SECONDS
+        return min(POLL_SECONDS, max(_SHORTEST_PAUSE, (next_due - self._app.clock()).total_seconds()))
 
     async def _work(self, group: Sequence[ClaimedMessage]) -> bool:
         await service.send_group(self._app, group, lambda: self._stopping)

@@ -22,7 +22,8 @@ GIVE_UP_AFTER = timedelta(days=5)
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=15)
 _LIMIT_PAUSE = timedelta(seconds=30)  # at least, while over a limit
 _MAX_DOUBLINGS = 8
-_GROUP_MESSAGES, _GROUP_RECIPIENTS, _GROUP_BYTES = 100, 1000, 16 << 20
+GROUP_MESSAGES = 60
+_GROUP_RECIPIENTS, _GROUP_BYTES = 1000, 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def _wait(reason: str, why: str, pause: timedelta, scheduled_at: datetime, at: d
 
 
 def group(claimed: Iterable[ClaimedMessage]) -> list[list[ClaimedMessage]]:
-    """Claimed messages in groups that are sent as one batch: of one creator, with at most 100 messages, 1,000
+    """Claimed messages in groups that are sent as one batch: of one creator, with at most 60 messages, 1,000
     recipients and 16 MiB (or one message).
     """
     groups: list[list[ClaimedMessage]] = []
@@ -81,7 +82,7 @@ def group(claimed: Iterable[ClaimedMessage]) -> list[list[ClaimedMessage]]:
 def _fits(current: Sequence[ClaimedMessage], message: ClaimedMessage) -> bool:
     recipients = sum(each.recipients for each in current) + message.recipients
     size = sum(each.size for each in current) + message.size
-    return len(current) < _GROUP_MESSAGES and recipients <= _GROUP_RECIPIENTS and size <= _GROUP_BYTES
+    return len(current) < GROUP_MESSAGES and recipients <= _GROUP_RECIPIENTS and size <= _GROUP_BYTES
 
 
 def not_scheduled(status: str) -> Conflict:

@@ -29,10 +29,11 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.features.record.scheduled.model import ClaimedMessage, EndedAttempt, WaitingMessage
-from mailkeep.mail.smtp.client import SmtpRefusal
+from mailkeep.mail.smtp.client import ConnectionLost, SmtpRefusal
 
 log = structlog.get_logger("mailkeep.scheduling")
 
+GROUP_MESSAGES = rules.GROUP_MESSAGES
 _SETTLE_BATCH = 200
 
 
@@ -88,6 +89,12 @@ async def claim(app: App, process: UUID, limit: int, lease: timedelta) -> list[l
     return rules.group(claimed)
 
 
+async def find_next_due(app: App) -> datetime | None:
+    """When the next message is due; None if none waits."""
+    async with app.db.autocommit() as conn:
+        return await scheduled.find_next_due(conn)
+
+
 async def release(app: App, claimed: Sequence[ClaimedMessage]) -> None:
     """Make claimed messages due again at once; those that are submitted already stay so."""
     async with app.db.autocommit() as conn:
@@ -100,11 +107,12 @@ async def send_group(app: App, claimed: Sequence[ClaimedMessage], is_stopping: C
     refused = {message_id: each for message_id, each in outcomes.items() if isinstance(each, Refusal)}
     if refused:
         await _apply_refusals(app, [each for each in claimed if each.message_id in refused], refused)
-    submitted = {
-        message_id: each for message_id, each in outcomes.items() if each is not None and not isinstance(each, Refusal)
+    # `sending` deletes the jobs of accepted messages.
+    not_accepted = {
+        message_id: each for message_id, each in outcomes.items() if isinstance(each, SmtpRefusal | ConnectionLost)
     }
-    if submitted:
-        await settle(app, submitted)
+    if not_accepted:
+        await settle(app, not_accepted)
 
 
 async def _send(

@@ -282,6 +282,7 @@ def build_message(who: Principal, prepared: PreparedMessage, at: datetime, index
         metadata=prepared.request.metadata,
         template_id=prepared.request.template_id,
         template_version=prepared.request.template_version,
+        unsubscribe_group_id=prepared.request.unsubscribe_group,
         request_id=who.request_id,
         batch_index=index,
     )

@@ -18,8 +18,13 @@ _Stored = msgspec.defstruct(
     "_Stored",
     [
         ("attachments", list[_Attachment]),
-        *((each.name, _HINTS[each.name]) for each in _FIELDS if each.default is MISSING),
+        *((each.name, _HINTS[each.name]) for each in _FIELDS if each.default is each.default_factory is MISSING),
         *((each.name, _HINTS[each.name], each.default) for each in _FIELDS if each.default is not MISSING),
+        *(
+            (each.name, _HINTS[each.name], msgspec.field(default_factory=each.default_factory))
+            for each in _FIELDS
+            if each.default_factory is not MISSING
+        ),
     ],
 )
 _LENGTH = 4  # bytes of the length of the fields

@@ -27,6 +27,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import DeliveryOutcome, Message, ServerReply
+from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
 
 log = structlog.get_logger("mailkeep.sending")
@@ -191,6 +192,7 @@ async def _record_results(app: App, who: Principal | None, results: Results) -> 
         async with app.db.tx() as conn:
             unsent = await _end_failed(conn, at, failed)
             if accepted:
+                await _delete_jobs(conn, [call])
                 await _accept(app, conn, at, [call])
                 await _record_rejected_recipients(app, conn, at, accepted)
             await abuse.uncount_forwards(conn, [str(each.message.id) for each in unsent])
@@ -204,9 +206,20 @@ async def _record_results(app: App, who: Principal | None, results: Results) -> 
 
 
 async def _accept_batch(app: App, calls: Sequence[_ResultsCall]) -> list[None]:
-    async with app.db.autocommit() as conn:
-        await _accept(app, conn, app.clock(), calls)
+    if any(message.scheduled_at for call in calls for message, _ in call.accepted):
+        async with app.db.tx() as conn:
+            await _delete_jobs(conn, calls)
+            await _accept(app, conn, app.clock(), calls)
+    else:
+        async with app.db.autocommit() as conn:
+            await _accept(app, conn, app.clock(), calls)
     return [None] * len(calls)
+
+
+async def _delete_jobs(conn: Conn, calls: Sequence[_ResultsCall]) -> None:
+    """Delete the jobs of accepted messages that were scheduled, before the messages are locked."""
+    if ids := [message.id for call in calls for message, _ in call.accepted if message.scheduled_at]:
+        await scheduled.delete(conn, ids)
 
 
 async def _end_failed(

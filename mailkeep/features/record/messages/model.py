@@ -163,6 +163,7 @@ class Message:
     batch_index: int | None = None
     template_id: UUID | None = None
     template_version: int | None = None
+    unsubscribe_group_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

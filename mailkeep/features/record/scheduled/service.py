@@ -20,6 +20,7 @@ end_claims = store.end_claims
 list_processes = store.list_processes
 end_process = store.end_process
 find_waiting = store.find_waiting
+find_next_due = store.find_next_due
 lock_waiting = store.lock_waiting
 lock_ended = store.lock_ended
 list_unknown = store.list_unknown

@@ -187,6 +187,13 @@ async def end_process(conn: Conn, process: UUID, at: datetime, begun_before: dat
     return cursor.rowcount
 
 
+async def find_next_due(conn: Conn) -> datetime | None:
+    """When the next message is due; None if none waits."""
+    cursor = await conn.execute("SELECT min(s.due_at) AS due_at FROM scheduled_messages s")
+    row = await cursor.fetchone()
+    return row["due_at"] if row else None
+
+
 async def find_waiting(conn: Conn, message_id: UUID) -> WaitingMessage | None:
     """The message, if it can still be changed."""
     cursor = await conn.execute(
