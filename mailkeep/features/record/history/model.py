@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from io import FileIO
-from typing import Literal
+from typing import IO, Literal
 from uuid import UUID
 
 from mailkeep.features.record.messages.model import ServerReply
@@ -85,4 +84,4 @@ class MessageContent:
 
     message_id: UUID
     size: int
-    file: FileIO
+    file: IO[bytes]

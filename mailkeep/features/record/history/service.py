@@ -123,9 +123,9 @@ async def get_timeline(conn: Conn, who: Principal, message_id: UUID, page_reques
     return Page(entries[: page_request.limit], (entries[page_request.limit - 1].id,))
 
 
-async def open_content(app: App, who: Principal, message_id: UUID) -> MessageContent:
+async def open_content(app: App, who: Principal, message_id: UUID, part: str | None = None) -> MessageContent:
     """The content of a message; reading inbound mail requires `message.raw_inbound` and is recorded in
-    the audit log.
+    the audit log, with the part that is read (None: the whole message).
 
     NOT_FOUND with `reason` expired if it was deleted, not_kept if it was never stored (refused at SMTP, not accepted by
     the MTA, disk full).
@@ -143,7 +143,10 @@ async def open_content(app: App, who: Principal, message_id: UUID) -> MessageCon
             raise NotFound(text, reason="not_kept")
         if inbound:
             target = AuditTarget("message", message.id, message.domain_id, message.domain_name)
-            await audit.record(conn, who, app.clock(), AuditAction("message.read_raw", target))
+            action = AuditAction("message.read_content", target, details={"part": part})
+            if part is None:
+                action = AuditAction("message.read_raw", target)
+            await audit.record(conn, who, app.clock(), action)
     return content
 
 

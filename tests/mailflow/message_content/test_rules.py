@@ -8,7 +8,12 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.features.mailflow.sandbox.rules import InlineImage, attachment_index, content_disposition, embed_images
+from mailkeep.features.mailflow.message_content.rules import (
+    InlineImage,
+    attachment_index,
+    content_disposition,
+    embed_images,
+)
 
 PNG = InlineImage("image/png", "iVBORw0KGgo=")
 SHOWN = "data:image/png;base64,iVBORw0KGgo="
