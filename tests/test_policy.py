@@ -1274,6 +1274,7 @@ ROWS: dict[str, Row] = {
     "GET /templates/{id}/versions/{version}": Row(by_id(shared_template), WITH_NONE, override=with_shared),
     "POST /templates/{id}/render": Row(by_id(shared_template, {}), WITH_NONE, override=with_shared),
     "GET /messages": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "GET /messages/totals": Row(by_filter, **LISTED),
     "GET /messages/{id}": Row(by_id(shared_message), WITH_NONE, override=own_messages),
     "PATCH /messages/{id}": Row(
         by_id(scheduled_message, {"scheduled_at": "2026-03-04T12:00:00Z"}), override=own_messages
@@ -1471,8 +1472,8 @@ ACTIONS_BY_ROLE = {
         "audit.list", "domain.list",
         "domain.read", "dkim.read", "dns.read", "dns.check", "report.read",
         "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
-        "alias.write", "routing.explain", "message.list", "message.read", "message.details", "message.schedule",
-        "message.resend", "message.retry", "send", "sieve.check",
+        "alias.write", "routing.explain", "message.list", "message.totals", "message.read", "message.details",
+        "message.schedule", "message.resend", "message.retry", "send", "sieve.check",
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",

@@ -56,9 +56,9 @@ ENDPOINTS = (
         action="message.details",
         summary="Get the HTML of a message",
         description=(
-            "The original HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) "
-            "inserted. Show it in a frame: its Content-Security-Policy blocks scripts and all requests. NOT_FOUND with "
-            f"`details.reason` no_html if the message has no HTML. {_RIGHTS}"
+            "The HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted and "
+            "`<link>` renamed. Show it in a frame: its Content-Security-Policy blocks scripts and requests. NOT_FOUND "
+            f"with `details.reason` no_html if the message has no HTML. {_RIGHTS}"
         ),
         tag="Messages",
         data=str,

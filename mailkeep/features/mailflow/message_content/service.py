@@ -18,6 +18,7 @@ from mailkeep.features.mailflow.sending import stored_request
 from mailkeep.features.mailflow.sending.schedule import compose_scheduled
 from mailkeep.features.record.history import service as history
 from mailkeep.features.record.history.model import MessageContent
+from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
@@ -39,10 +40,12 @@ async def open_content(app: App, who: Principal, message_id: UUID, part: str) ->
     NOT_FOUND (also with the reasons of `history.open_content`), FORBIDDEN, API_KEY_DOMAIN_SCOPE.
     """
     async with app.db.autocommit() as conn:
-        message = await history.get(conn, who, message_id)
-    if message.scheduled_at is not None and message.status in _WAITING:
+        message = await messages.find(conn, message_id)
+        is_waiting = message is not None and message.scheduled_at is not None and message.status in _WAITING
+        waiting = await history.get(conn, who, message_id) if is_waiting else None
+    if waiting is not None:
         async with app.cpu_limit:
-            content = await _open_scheduled(app, message)
+            content = await _open_scheduled(app, waiting)
         if content is not None:
             return content
     return await history.open_content(app, who, message_id, part)

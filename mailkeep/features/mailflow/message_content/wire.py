@@ -20,6 +20,7 @@ _HTML_HEADERS = {
         "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
     ),
     "x-frame-options": "SAMEORIGIN",
+    "x-dns-prefetch-control": "off",
 }
 """For HTML of unknown senders: it runs no scripts, has no origin and loads nothing."""
 
@@ -76,7 +77,7 @@ def to_content(message: ReadableMessage) -> MessageContentResponse:
 
 
 def to_html(message: ReadableMessage) -> str | None:
-    """The HTML of a message with its images inserted; None if it has no HTML."""
+    """The HTML of a message with its images inserted and without `<link>`; None if it has no HTML."""
     parsed = None if isinstance(message.parsed, UnparsableMessage) else message.parsed
     bodies = _decode_bodies(parsed)
     if parsed is None or bodies.body_html is None:
@@ -86,7 +87,7 @@ def to_html(message: ReadableMessage) -> str | None:
         for content_id, part in zip(parsed.content_ids, bodies.attachments, strict=True)
         if content_id and part.content_base64 is not None
     }
-    return rules.embed_images(bodies.body_html, images)
+    return rules.embed_images(rules.disarm_links(bodies.body_html), images)
 
 
 def html_response(html: str) -> HttpResponse:

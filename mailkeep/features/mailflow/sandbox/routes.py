@@ -81,9 +81,9 @@ ENDPOINTS = (
         action="sandbox.read",
         summary="Get the HTML of a message in the sandbox",
         description=(
-            "The original HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) "
-            "inserted. Show it in a frame: its Content-Security-Policy blocks scripts and all requests. NOT_FOUND if "
-            "the message has no HTML."
+            "The HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted and "
+            "`<link>` renamed. Show it in a frame: its Content-Security-Policy blocks scripts and requests. NOT_FOUND "
+            "if the message has no HTML."
         ),
         tag="Sandbox",
         data=str,

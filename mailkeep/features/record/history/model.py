@@ -35,6 +35,17 @@ class HistoryFilter:
     q: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class MessageTotals:
+    """How many messages there are in each status, since a time (None: of the whole history); a number that reaches
+    `most` may be larger.
+    """
+
+    since: datetime | None
+    by_status: dict[str, int]
+    most: int
+
+
 MailResult = Literal["received", "junk", "rejected"]
 """What became of mail for a mailbox. `junk`: it was delivered, to the folder Junk."""
 
