@@ -1505,7 +1505,8 @@ ACTIONS_BY_SCOPE = {
     ActionScope.CREDENTIALS: {"account.change", "account.password", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
-        "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
+        "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
+        "message.list", "message.totals",
         "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",
