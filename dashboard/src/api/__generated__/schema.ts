@@ -5657,7 +5657,7 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description GET /suppressions/{id}. */
+            /** @description GET /suppressions/{id}; zeros for a test address. */
             suppression_id: string;
             /** @description The tags that it was sent with, if any. */
             tags?: string[];
@@ -5858,7 +5858,7 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description GET /suppressions/{id}. */
+            /** @description GET /suppressions/{id}; zeros for a test address. */
             suppression_id: string;
             /** @description The tags that it was sent with, if any. */
             tags?: string[];

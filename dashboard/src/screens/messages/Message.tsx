@@ -152,13 +152,13 @@ function Recipients({ message }: { message: MessageRecord }) {
               <span className="strong break">{recipient.address}</span>
               <StatusBadge status={recipient.status} />
             </div>
+            <BounceExplanation recipient={recipient} />
             <RemoteReply
               smtp_code={recipient.smtp_code}
               enhanced_code={recipient.enhanced_code}
               diagnostic={recipient.diagnostic}
               remote_host={recipient.remote_host}
             />
-            <BounceExplanation recipient={recipient} />
             {recipient.next_attempt_at && recipient.next_attempt_at !== message.scheduled_at && (
               <p className="muted small">
                 Next attempt <Time at={recipient.next_attempt_at} form="exact" />, after {pluralize(recipient.attempts, 'attempt')}

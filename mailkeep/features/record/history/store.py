@@ -190,8 +190,9 @@ async def count_by_status(conn: Conn, filters: HistoryFilter, statuses: Sequence
     recipients. Of the filters, `domains`, `domain_id` and `since` apply. Reads only indexes, and at most `most` rows
     for each status and table.
     """
-    conditions = ["m.status = s.status", *_bounds(filters, None, "m.id", descending=True)]
-    conditions += ["m.domain_id = ANY(%(domains)s)"] if _domains(filters) is not None else []
+    conditions: list[LiteralString] = ["m.status = s.status", *_bounds(filters, None, "m.id", descending=True)]
+    if _domains(filters) is not None:
+        conditions.append("m.domain_id = ANY(%(domains)s)")
     cursor = await conn.execute(
         SQL(
             """
