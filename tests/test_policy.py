@@ -56,6 +56,13 @@ from tests.support.reports import tls_report
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
 DOMAINS = {OWN: EXAMPLE, FOREIGN: OTHER}
+CONTENT_PARTS = ("content", "html", "attachments/{number}")
+RECEIVED = (
+    b"From: Someone <someone@elsewhere.test>\r\nSubject: Hello\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+    b"--b\r\nContent-Type: text/html\r\n\r\n<p>Hi</p>\r\n"
+    b"--b\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename=list.txt\r\n\r\none sofa\r\n"
+    b"--b--\r\n"
+)
 UNKNOWN_ID = "01890000-0000-7000-8000-000000000000"
 NO_DOMAINS = frozenset[UUID]()
 
@@ -598,7 +605,7 @@ async def shared_received_message(factory: ObjectFactory, case: str) -> Any:
     async def make() -> Any:
         mailbox_id = await create_mailbox(factory, case)
         [row] = await factory.api.sql("SELECT local_part FROM mailboxes WHERE id = %(id)s", id=mailbox_id)
-        await factory.post.deliver(f"{row['local_part']}@{DOMAINS[case]}")
+        await factory.post.deliver(f"{row['local_part']}@{DOMAINS[case]}", content=RECEIVED)
         [row] = await factory.api.sql("SELECT id FROM messages WHERE mailbox_id = %(id)s", id=mailbox_id)
         return row["id"]
 
@@ -1267,6 +1274,7 @@ ROWS: dict[str, Row] = {
     "GET /templates/{id}/versions/{version}": Row(by_id(shared_template), WITH_NONE, override=with_shared),
     "POST /templates/{id}/render": Row(by_id(shared_template, {}), WITH_NONE, override=with_shared),
     "GET /messages": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "GET /messages/totals": Row(by_filter, **LISTED),
     "GET /messages/{id}": Row(by_id(shared_message), WITH_NONE, override=own_messages),
     "PATCH /messages/{id}": Row(
         by_id(scheduled_message, {"scheduled_at": "2026-03-04T12:00:00Z"}), override=own_messages
@@ -1276,6 +1284,10 @@ ROWS: dict[str, Row] = {
     "POST /messages/{id}/retry": Row(by_id(shared_message), success=(409, "CONFLICT")),
     "GET /messages/{id}/events": Row(by_id(shared_message), WITH_NONE, override=with_unmanaged),
     "GET /messages/{id}/raw": Row(by_id(shared_message), WITH_NONE, override=stored_content),
+    **{
+        f"GET /messages/{{id}}/{part}": Row(by_id(shared_message), WITH_NONE, override=stored_content)
+        for part in CONTENT_PARTS
+    },
     "GET /sandbox/messages": Row(no_arguments, **NO_OBJECT),
     "GET /sandbox/messages/{id}": Row(by_id(find_captured_message), (OWN, UNKNOWN, MALFORMED)),
     "GET /sandbox/messages/{id}/html": Row(by_id(find_captured_message), (OWN, UNKNOWN, MALFORMED)),
@@ -1337,6 +1349,10 @@ ROWS: dict[str, Row] = {
 FURTHER_ROWS: tuple[tuple[str, Row], ...] = (
     ("PATCH /mailboxes/{id}", Row(move_mailbox, override=both_domains)),
     ("GET /messages/{id}/raw", Row(by_id(shared_received_message), override=admins_only)),
+    *(
+        (f"GET /messages/{{id}}/{part}", Row(by_id(shared_received_message), override=admins_only))
+        for part in CONTENT_PARTS
+    ),
     ("GET /messages/{id}", Row(own_scheduled_message, **NO_OBJECT, override=own_or_unknown)),
     ("POST /messages/{id}/cancel", Row(own_scheduled_message, **NO_OBJECT, override=own_or_unknown)),
     (
@@ -1456,8 +1472,8 @@ ACTIONS_BY_ROLE = {
         "audit.list", "domain.list",
         "domain.read", "dkim.read", "dns.read", "dns.check", "report.read",
         "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
-        "alias.write", "routing.explain", "message.list", "message.read", "message.details", "message.schedule",
-        "message.resend", "message.retry", "send", "sieve.check",
+        "alias.write", "routing.explain", "message.list", "message.totals", "message.read", "message.details",
+        "message.schedule", "message.resend", "message.retry", "send", "sieve.check",
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
@@ -1489,7 +1505,8 @@ ACTIONS_BY_SCOPE = {
     ActionScope.CREDENTIALS: {"account.change", "account.password", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
-        "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
+        "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
+        "message.list", "message.totals",
         "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",

@@ -50,7 +50,11 @@ def test_the_tour_runs_unchanged(instance: Instance, tmp_path: Path):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.lower().count("idempotent-replayed: true") == 1
     for words in (
+        "complained complaint@sandbox.example",
+        "bounced bounce@sandbox.example",
+        "suppressed suppressed@sandbox.example",
         "Both DKIM signatures are good.",
         "Refused, as it should be.",
         '"decision":"deliver"',

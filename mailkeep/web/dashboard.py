@@ -84,6 +84,7 @@ def _asset(file: Traversable, gzipped: Traversable) -> Handler:
 async def _show_frame(_: Any, call: Call) -> HttpResponse:
     """An empty page whose content the dashboard sets (`HtmlFrame.tsx`)."""
     headers = {"content-security-policy": _FRAME_POLICY, "x-frame-options": "SAMEORIGIN", "cache-control": "no-cache"}
+    headers["x-dns-prefetch-control"] = "off"
     return HttpResponse(content=_FRAME, content_type="text/html; charset=utf-8", headers=headers)
 
 

@@ -18,7 +18,7 @@ from tests.browser.scene import COOKIE, Caller
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"  # `make dev` builds it
 TIMEOUT_MS = 30_000
-FOREIGN = re.compile(r"/sandbox/messages/[0-9a-f-]{36}/html|/message-frame")
+FOREIGN = re.compile(r"/messages/[0-9a-f-]{36}/html|/message-frame")
 WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -56,6 +56,7 @@ SCREENS = (
     Screen("send-template", "/send?template={template_id}"),
     Screen("messages", "/messages"),
     Screen("message", "/messages/{message_id}"),
+    Screen("message-content", "/messages/{message_id}?tab=content"),
     Screen("scheduled-message", "/messages/{scheduled_id}"),
     Screen("queue", "/queue", "admin"),
     Screen("suppressions", "/suppressions"),

@@ -185,9 +185,9 @@ def detail_paths(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
     return {
         f"/messages?q={quote(markup_for('search in the address'))}": (),
         f"/routing?address={quote(markup_for('routing in the address'))}": (),
-        f"/messages/{ids['message_id']}": ("Raw",),
+        f"/messages/{ids['message_id']}": ("Content", "Headers", "Raw"),
         f"/templates/{ids['template_id']}": ("Text",),
-        f"/messages/{ids['received_id']}": ("Raw", "Show content"),
+        f"/messages/{ids['received_id']}": ("Content", "Show content", "Headers", "Raw"),
         f"{sandboxed}?view=html": (),
         f"{sandboxed}?view=text": (),
         f"{sandboxed}?view=header": (),

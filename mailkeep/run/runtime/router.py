@@ -34,6 +34,7 @@ from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAILBOX_ENDPOINTS as OWN_SIEVE
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
+from mailkeep.features.mailflow.message_content.routes import ENDPOINTS as MESSAGE_CONTENT
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
 from mailkeep.features.mailflow.resending.routes import ENDPOINTS as RESENDING
@@ -95,6 +96,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SUPPRESSIONS,
     *UNSUBSCRIBE,
     *HISTORY,
+    *MESSAGE_CONTENT,
     *SCHEDULING,
     *RESENDING,
     *QUEUE,

@@ -65,7 +65,7 @@ async def test_health_is_public_and_lists_services(api: Api, path: str):
 async def test_version(api: Api, path: str):
     answer = await ask(api, path)
     assert (answer.data["version"], answer.data["api"]) == (mailkeep.__version__, "v1")
-    assert answer.data["profile"] == "embedded"
+    assert (answer.data["profile"], answer.data["sandbox"]) == ("embedded", True)
 
 
 @pytest.mark.usefixtures("unhurried")

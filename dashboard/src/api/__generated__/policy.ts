@@ -210,6 +210,11 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "message.totals": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
   "operation.read": {
     "role": "domain_admin",
     "reach": "listing",

@@ -2381,6 +2381,26 @@ export interface paths {
         patch: operations["patchMessagesById"];
         trace?: never;
     };
+    "/messages/{id}/attachments/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an attachment of a message
+         * @description The decoded bytes, as a download with the original file name; `number` is that in `attachments`. NOT_FOUND also if the attachment's encoding is invalid or the message can't be parsed. While it is kept, and of a `scheduled` message as it will be sent; NOT_FOUND as for `/raw`. Only admin and above may read inbound mail, and reading it is recorded in the audit log.
+         */
+        get: operations["getMessagesByIdAttachmentsByNumber"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages/{id}/cancel": {
         parameters: {
             query?: never;
@@ -2401,6 +2421,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/messages/{id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the content of a message, parsed
+         * @description Header, text, HTML and attachments. `/raw` has the whole content. While it is kept, and of a `scheduled` message as it will be sent; NOT_FOUND as for `/raw`. Only admin and above may read inbound mail, and reading it is recorded in the audit log.
+         */
+        get: operations["getMessagesByIdContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages/{id}/events": {
         parameters: {
             query?: never;
@@ -2413,6 +2453,26 @@ export interface paths {
          * @description Oldest first: `scheduled` and `cancelled`, `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; for inbound mail `received` or `rejected`.
          */
         get: operations["getMessagesByIdEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the HTML of a message
+         * @description The HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted and `<link>` renamed. Show it in a frame: its Content-Security-Policy blocks scripts and requests. NOT_FOUND with `details.reason` no_html if the message has no HTML. While it is kept, and of a `scheduled` message as it will be sent; NOT_FOUND as for `/raw`. Only admin and above may read inbound mail, and reading it is recorded in the audit log.
+         */
+        get: operations["getMessagesByIdHtml"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2475,6 +2535,26 @@ export interface paths {
          * @description The mail server attempts the delivery to the deferred recipients now instead of at `next_attempt_at`. CONFLICT, `details.reason` not_deferred, if none is deferred.
          */
         post: operations["postMessagesByIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/totals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count messages by status
+         * @description How many messages are in each status now, of those created since `since` (absent: all in the history). As in the list with the filter `status`, a `partial` message counts once for each status of its recipients. Counting ends at `most` for each status, so that it takes milliseconds with any history.
+         */
+        get: operations["getMessagesTotals"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2925,7 +3005,7 @@ export interface paths {
         };
         /**
          * Get the HTML of a message in the sandbox
-         * @description The original HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted. Show it in a frame: its Content-Security-Policy blocks scripts and all requests. NOT_FOUND if the message has no HTML.
+         * @description The HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted and `<link>` renamed. Show it in a frame: its Content-Security-Policy blocks scripts and requests. NOT_FOUND if the message has no HTML.
          */
         get: operations["getSandboxMessagesByIdHtml"];
         put?: never;
@@ -5578,7 +5658,7 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description GET /suppressions/{id}. */
+            /** @description GET /suppressions/{id}; zeros for a test address. */
             suppression_id: string;
             /** @description The tags that it was sent with, if any. */
             tags?: string[];
@@ -5779,12 +5859,39 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description GET /suppressions/{id}. */
+            /** @description GET /suppressions/{id}; zeros for a test address. */
             suppression_id: string;
             /** @description The tags that it was sent with, if any. */
             tags?: string[];
             /** @description The recipient. */
             to: string;
+        };
+        /**
+         * @description An attachment; `size` in bytes, decoded.
+         *
+         *         `number` is its position in the message, from 1; the HTML refers to images by `content_id`.
+         */
+        MessageAttachment: {
+            content_id: string | null;
+            content_type: string;
+            filename: string;
+            number: number;
+            size: number;
+        };
+        /**
+         * @description The content of a message. `parse_error`: why it could not be parsed; then only the header is here. `truncated`:
+         *         the content is too large, so the text may be cut and the HTML missing.
+         */
+        MessageContentResponse: {
+            attachments: components["schemas"]["MessageAttachment"][];
+            body_html: string | null;
+            body_text: string | null;
+            header: components["schemas"]["HeaderField"][];
+            /** Format: uuid */
+            id: string;
+            parse_error: string | null;
+            subject: string;
+            truncated: boolean;
         };
         /**
          * @description A recipient and its delivery status; `diagnostic` is the reply of the remote server.
@@ -5855,6 +5962,21 @@ export interface components {
             /** Format: uuid */
             id: string;
             version: number;
+        };
+        /**
+         * @description How many messages are in each status; a `partial` message counts once for each status of its recipients. A total
+         *         that is `most` may be larger: counting ends there.
+         */
+        MessageTotalsResponse: {
+            most: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string | null;
+            totals: {
+                [key: string]: number;
+            };
         };
         /** @description Metadata of every response. */
         Meta: {
@@ -6477,33 +6599,6 @@ export interface components {
         RpEntity: {
             id: string;
             name: string;
-        };
-        /**
-         * @description An attachment; `size` in bytes, decoded.
-         *
-         *         `number` is its position in the message, from 1; the HTML refers to images by `content_id`.
-         */
-        SandboxAttachment: {
-            content_id: string | null;
-            content_type: string;
-            filename: string;
-            number: number;
-            size: number;
-        };
-        /**
-         * @description The content of a message. `parse_error`: why it could not be parsed; then only the header is here. `truncated`:
-         *         the content is too large, so the text may be cut and the HTML missing.
-         */
-        SandboxContentResponse: {
-            attachments: components["schemas"]["SandboxAttachment"][];
-            body_html: string | null;
-            body_text: string | null;
-            header: components["schemas"]["HeaderField"][];
-            /** Format: uuid */
-            id: string;
-            parse_error: string | null;
-            subject: string;
-            truncated: boolean;
         };
         /** @description A message in the sandbox: envelope, subject and size. */
         SandboxMessageResponse: {
@@ -7485,7 +7580,7 @@ export interface components {
         };
         /**
          * @description The version of the program, its commit (null if unknown), the version of the API, and the profile: only `full`
-         *         has a mail server and a queue.
+         *         has a mail server and a queue. `sandbox`: outbound mail goes to the sandbox, so that test addresses work.
          */
         VersionResponse: {
             /** @enum {string} */
@@ -7493,6 +7588,7 @@ export interface components {
             commit: string | null;
             /** @enum {string} */
             profile: "embedded" | "full";
+            sandbox: boolean;
             version: string;
         };
         /** @description An attempt: the response, or in `error` why there is none. In progress, only `at` is set. */
@@ -14701,6 +14797,42 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getMessagesByIdAttachmentsByNumber: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     postMessagesByIdCancel: {
         parameters: {
             query?: never;
@@ -14746,6 +14878,45 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getMessagesByIdContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageContentResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getMessagesByIdEvents: {
         parameters: {
             query?: {
@@ -14783,6 +14954,41 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMessagesByIdHtml: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
@@ -14904,6 +15110,46 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMessagesTotals: {
+        parameters: {
+            query?: {
+                domain_id?: string;
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageTotalsResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -15758,7 +16004,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["SandboxContentResponse"];
+                        data: components["schemas"]["MessageContentResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

@@ -131,7 +131,7 @@ export const messages: Schema['MessageResponse'][] = Array.from({ length: 30 }, 
 })
 
 /** The full profile; `make up` starts a real server with the embedded profile. */
-export const version: Schema['VersionResponse'] = { version: '0.0.0', commit: null, api: 'v1', profile: 'full' }
+export const version: Schema['VersionResponse'] = { version: '0.0.0', commit: null, api: 'v1', profile: 'full', sandbox: false }
 
 export const queue: Schema['QueuedMessage'][] = (['deferred', 'hold', 'active'] as const).map((state, index) => ({
   queue_id: `4jW9T1${index}K2mz${index}`,

@@ -4,15 +4,22 @@ import { PATHS } from '../../paths'
 import { REASONS } from '../suppressions/reasons'
 import { BOUNCE_CLASSES, providerName } from './bounceClasses'
 
+/** The ID that the API gives for a test address, whose suppression is not stored. */
+const NO_SUPPRESSION = '00000000-0000-0000-0000-000000000000'
+
 /** Why a recipient did not get the message, in plain words. */
 export function BounceExplanation({ recipient }: { recipient: Schema['MessageRecipientResponse'] }) {
   if (recipient.suppression)
     return (
       <p>
         Not sent: {REASONS[recipient.suppression.reason as keyof typeof REASONS] ?? 'the address is suppressed'}.{' '}
-        <Link to={PATHS.suppressions} search={{ q: recipient.address }}>
-          Show suppression
-        </Link>
+        {recipient.suppression.id === NO_SUPPRESSION ? (
+          'It is a test address of the sandbox.'
+        ) : (
+          <Link to={PATHS.suppressions} search={{ q: recipient.address }}>
+            Show suppression
+          </Link>
+        )}
       </p>
     )
   if (!recipient.class) return null

@@ -19,6 +19,7 @@ import { BounceExplanation } from './BounceExplanation'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { MessageActions } from './MessageActions'
+import { Body, Headers } from './MessageContent'
 
 type MessageRecord = Schema['MessageResponse']
 
@@ -27,6 +28,8 @@ const PENDING: readonly string[] = ['scheduled', 'submitting', 'queued', 'deferr
 
 export function Message() {
   const { id } = route.useParams()
+  const [openedId, setOpenedId] = useState<string | null>(null)
+  const opening = { isOpened: openedId === id, onOpen: () => setOpenedId(id) }
   const query = useQuery({
     queryKey: ['messages', 'one', id],
     queryFn: () => fetchData(client.GET('/messages/{id}', { params: { path: { id } } })),
@@ -55,7 +58,33 @@ export function Message() {
           <DetailTabs
             tabs={[
               { value: 'timeline', label: 'Timeline', content: <Timeline message={data} /> },
-              { value: 'raw', label: 'Raw', content: <Raw message={data} /> },
+              {
+                value: 'content',
+                label: 'Content',
+                content: (
+                  <Readable message={data} {...opening}>
+                    <Parsed message={data} view="body" />
+                  </Readable>
+                ),
+              },
+              {
+                value: 'headers',
+                label: 'Headers',
+                content: (
+                  <Readable message={data} {...opening}>
+                    <Parsed message={data} view="headers" />
+                  </Readable>
+                ),
+              },
+              {
+                value: 'raw',
+                label: 'Raw',
+                content: (
+                  <Readable message={data} {...opening}>
+                    <Raw message={data} />
+                  </Readable>
+                ),
+              },
             ]}
           />
         </>
@@ -123,13 +152,13 @@ function Recipients({ message }: { message: MessageRecord }) {
               <span className="strong break">{recipient.address}</span>
               <StatusBadge status={recipient.status} />
             </div>
+            <BounceExplanation recipient={recipient} />
             <RemoteReply
               smtp_code={recipient.smtp_code}
               enhanced_code={recipient.enhanced_code}
               diagnostic={recipient.diagnostic}
               remote_host={recipient.remote_host}
             />
-            <BounceExplanation recipient={recipient} />
             {recipient.next_attempt_at && recipient.next_attempt_at !== message.scheduled_at && (
               <p className="muted small">
                 Next attempt <Time at={recipient.next_attempt_at} form="exact" />, after {pluralize(recipient.attempts, 'attempt')}
@@ -205,18 +234,20 @@ function Timeline({ message }: { message: MessageRecord }) {
   )
 }
 
-function Raw({ message }: { message: MessageRecord }) {
+interface ReadableProps {
+  message: MessageRecord
+  /** Whether the user asked for the content. */
+  isOpened: boolean
+  onOpen: () => void
+  children: React.ReactNode
+}
+
+/** A part of the content of a message. That of received mail is loaded only when the user asks for it. */
+function Readable({ message, isOpened, onOpen, children }: ReadableProps) {
   const denialReason = useDenialReason('message.raw_inbound')
-  const isInbound = message.direction === 'inbound'
-  const [isShown, setShown] = useState(!isInbound)
-  const { data, error } = useQuery({
-    queryKey: ['messages', 'raw', message.id],
-    queryFn: () => fetchText(client.GET('/messages/{id}/raw', { params: { path: { id: message.id } }, parseAs: 'text' })),
-    enabled: isShown && !['scheduled', 'cancelled'].includes(message.status),
-    staleTime: Infinity,
-    retry: false,
-  })
-  if (isInbound && denialReason)
+  if (message.status === 'cancelled') return <p className="muted">The content was deleted when the message was cancelled.</p>
+  if (message.direction === 'outbound') return children
+  if (denialReason)
     return (
       <div className="note note-warn">
         <Icon name="shield" />
@@ -225,25 +256,55 @@ function Raw({ message }: { message: MessageRecord }) {
         </div>
       </div>
     )
-  if (message.status === 'scheduled') return <p className="muted">The content is stored encrypted until the message is sent.</p>
-  if (message.status === 'cancelled') return <p className="muted">The content was deleted when the message was cancelled.</p>
-  if (!isShown)
-    return (
-      <div className="note">
-        <Icon name="shield" />
+  if (isOpened) return children
+  return (
+    <div className="note">
+      <Icon name="shield" />
+      <div>
+        <p>Received mail is private. Reading it is recorded in the audit log.</p>
         <div>
-          <p>Received mail is private. Reading it is recorded in the audit log.</p>
-          <div>
-            <Button size="xs" onClick={() => setShown(true)}>
-              Show content
-            </Button>
-          </div>
+          <Button size="xs" onClick={onOpen}>
+            Show content
+          </Button>
         </div>
       </div>
-    )
-  if (error instanceof ApiError && error.details['reason'] === 'expired')
-    return <p className="muted">The content has expired. The timeline is still available.</p>
-  if (error) return <ErrorNote error={error} />
+    </div>
+  )
+}
+
+/** Text, HTML and attachments, or the header. */
+function Parsed({ message, view }: { message: MessageRecord; view: 'body' | 'headers' }) {
+  const { data, error } = useQuery({
+    // The signatures, and the date of a scheduled message, are added when it is sent.
+    queryKey: ['messages', 'content', message.id, message.scheduled_at, message.status === 'scheduled'],
+    queryFn: () => fetchData(client.GET('/messages/{id}/content', { params: { path: { id: message.id } } })),
+    staleTime: Infinity,
+    retry: false,
+  })
+  if (error) return <ContentError error={error} />
+  if (!data) return <LoadingLines />
+  if (view === 'body') return <Body content={data} path={`/messages/${message.id}`} />
+  return <Headers content={data} />
+}
+
+function ContentError({ error }: { error: unknown }) {
+  const reason = error instanceof ApiError ? error.details['reason'] : null
+  if (reason === 'expired') return <p className="muted">The content has expired. The timeline is still available.</p>
+  if (reason === 'not_kept' && error instanceof ApiError) return <p className="muted">{error.message}</p>
+  return <ErrorNote error={error} />
+}
+
+function Raw({ message }: { message: MessageRecord }) {
+  const isScheduled = message.status === 'scheduled'
+  const { data, error } = useQuery({
+    queryKey: ['messages', 'raw', message.id],
+    queryFn: () => fetchText(client.GET('/messages/{id}/raw', { params: { path: { id: message.id } }, parseAs: 'text' })),
+    enabled: !isScheduled,
+    staleTime: Infinity,
+    retry: false,
+  })
+  if (isScheduled) return <p className="muted">The source exists once the message is sent. Until then its content is stored encrypted.</p>
+  if (error) return <ContentError error={error} />
   if (data === undefined) return <LoadingLines />
   return (
     <div className="stack">

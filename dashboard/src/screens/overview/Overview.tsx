@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
@@ -19,6 +19,8 @@ import { LinkButton } from '../../ui/links'
 import { Page, Section } from '../../ui/Page'
 import { useReady } from '../../ui/useReady'
 import { Time } from '../../ui/Time'
+import { formatNumber } from '../../locale'
+import { OWN_ZONE, toLocal } from '../../timeZone'
 import { sentQuery, useSteps } from './FirstSteps'
 
 type Message = Schema['MessageResponse']
@@ -75,12 +77,28 @@ function RemainingSteps() {
   )
 }
 
-/** 24 hours before the last full hour, so that the query key is stable for a while. */
+/** 24 hours before the last full minute, so that the query key is stable for a while. */
 function oneDayAgo(): string {
-  return new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
+  return new Date(Math.floor(Date.now() / 60_000) * 60_000 - 86_400_000).toISOString()
 }
 
 const REFRESH = { refetchInterval: 30_000, retry: false } as const
+
+/** How many messages are in each status, of those created since a time, or of all. */
+function totalsQuery(since?: string) {
+  return queryOptions({
+    queryKey: ['messages', 'totals', since ?? 'all'],
+    queryFn: () => fetchData(client.GET('/messages/totals', { params: { query: since ? { since } : {} } })),
+    placeholderData: keepPreviousData,
+    ...REFRESH,
+  })
+}
+
+function formatTotal(counted: Schema['MessageTotalsResponse'] | undefined, status: Message['status']): string {
+  if (!counted) return '…'
+  const total = counted.totals[status] ?? 0
+  return `${formatNumber(total)}${total >= counted.most ? '+' : ''}`
+}
 
 function useHealth() {
   const health = useQuery({ queryKey: ['health'], queryFn: () => fetchData(client.GET('/health')), ...REFRESH })
@@ -127,13 +145,8 @@ function UnhealthyServices() {
 function Attention() {
   const account = useAccount()
   const since = oneDayAgo()
-  const messagesQuery = (status: Message['status']) => ({
-    queryKey: ['messages', 'attention', status, since],
-    queryFn: () => fetchPage(client.GET('/messages', { params: { query: { status, since, limit: 100 } } })),
-  })
-  const bounced = useQuery(messagesQuery('bounced'))
-  const failed = useQuery(messagesQuery('failed'))
-  const deferred = useQuery(messagesQuery('deferred'))
+  const lastDay = useQuery(totalsQuery(since))
+  const everything = useQuery(totalsQuery())
   const domains = useQuery(domainsQuery())
   const hasSuspensions = !denialReason(account, 'suspension.list')
   const suspensions = useQuery({
@@ -180,24 +193,24 @@ function Attention() {
   }
   const count = (page: { rows: readonly unknown[]; next: string | null } | undefined) =>
     page ? `${page.rows.length}${page.next ? '+' : ''}` : '…'
-  const error = bounced.error ?? failed.error ?? deferred.error ?? domains.error
+  const error = lastDay.error ?? everything.error ?? domains.error
   return (
     <div className="tiles">
       <ErrorBar error={error} />
       {(
         [
-          ['Bounced', 'warn', bounced],
-          ['Failed', 'cross', failed],
+          ['Bounced', 'bounced', 'warn'],
+          ['Failed', 'failed', 'cross'],
         ] as const
-      ).map(([label, icon, { data }]) => (
+      ).map(([label, status, icon]) => (
         <Tile
           key={label}
           icon={icon}
-          count={count(data)}
-          isBad={Boolean(data?.rows.length)}
+          count={formatTotal(lastDay.data, status)}
+          isBad={Boolean(lastDay.data?.totals[status])}
           hint="last 24 hours"
           link={
-            <Link to={PATHS.messages} search={{ status: label.toLowerCase() }}>
+            <Link to={PATHS.messages} search={{ status, since: toLocal(since, OWN_ZONE) }}>
               {label}
             </Link>
           }
@@ -206,7 +219,7 @@ function Attention() {
       {!hasQueue && (
         <Tile
           icon="clock"
-          count={count(deferred.data)}
+          count={formatTotal(everything.data, 'deferred')}
           isBad={false}
           hint="retrying"
           link={

@@ -71,8 +71,8 @@ export function Sandbox() {
               </Button>
             }
           >
-            Outbound mail is captured here. To simulate a bounce, a delay or a failure, send to <code>bounce@</code>, <code>defer@</code> or{' '}
-            <code>fail@</code> at any external domain.
+            Outbound mail is captured here. To simulate a bounce, a delay, a failure or a complaint, send to <code>bounce@</code>,{' '}
+            <code>defer@</code>, <code>fail@</code> or <code>complaint@</code> at any external domain.
           </EmptyState>
         }
       />

@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { fetchData, fetchText, client, type Schema } from '../../api/client'
+import { fetchData, fetchText, client } from '../../api/client'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { formatBytes } from '../../units'
@@ -10,10 +10,9 @@ import { DetailPage } from '../../ui/DetailPage'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Icon } from '../../ui/Icon'
 import { Facts } from '../../ui/Page'
+import { Attachments, type Content, Headers, Html, ParseError, Text } from '../messages/MessageContent'
 
 const route = getRouteApi('/app/sandbox/$id')
-
-type Content = Schema['SandboxContentResponse']
 
 const ENVELOPE_FIELDS = ['from', 'to', 'cc', 'reply-to', 'date']
 
@@ -52,16 +51,8 @@ export function SandboxMessage() {
                 .map((field) => [field.name, field.value] as const)}
             />
           </section>
-          {data.parse_error && (
-            <div className="note note-warn">
-              <Icon name="warn" />
-              <div>
-                <p className="note-title">This message could not be parsed</p>
-                <p>{data.parse_error}. See its source.</p>
-              </div>
-            </div>
-          )}
-          {data.attachments.length > 0 && <Attachments message={data} />}
+          <ParseError content={data} />
+          {data.attachments.length > 0 && <Attachments content={data} path={`/sandbox/messages/${id}`} />}
           <Views message={data} />
         </>
       )}
@@ -89,44 +80,11 @@ function Views({ message }: { message: Content }) {
         onChange={(value) => change({ view: value })}
       />
       {message.truncated && <p className="muted small">Truncated. The source is complete.</p>}
-      {shown === 'html' && <Html id={message.id} />}
-      {shown === 'text' && (
-        <pre tabIndex={0} aria-label="Text" className="wrap">
-          {message.body_text}
-        </pre>
-      )}
-      {shown === 'header' && <Header message={message} />}
+      {shown === 'html' && <Html path={`/sandbox/messages/${message.id}`} />}
+      {shown === 'text' && <Text content={message} />}
+      {shown === 'header' && <Headers content={message} />}
       {shown === 'source' && <Source id={message.id} />}
     </section>
-  )
-}
-
-/** The server sets a strict content security policy; the frame allows no scripts, origin, forms or windows. */
-function Html({ id }: { id: string }) {
-  return (
-    <>
-      <iframe
-        className="foreign"
-        title="The message as HTML"
-        sandbox=""
-        referrerPolicy="no-referrer"
-        src={`/api/v1/sandbox/messages/${id}/html`}
-      />
-      <p className="muted small">Embedded images are shown. Scripts, links and remote content are blocked.</p>
-    </>
-  )
-}
-
-function Header({ message }: { message: Content }) {
-  return (
-    <dl className="fields">
-      {message.header.map((field, index) => (
-        <div key={index}>
-          <dt>{field.name}</dt>
-          <dd className="mono">{field.value}</dd>
-        </div>
-      ))}
-    </dl>
   )
 }
 
@@ -147,37 +105,5 @@ function Source({ id }: { id: string }) {
       </pre>
       {data.length > MAX_SHOWN && <p className="muted small">The first {formatBytes(MAX_SHOWN)}. Download the message to see the rest.</p>}
     </>
-  )
-}
-
-/** Whether the HTML shows the part with this Content-ID (RFC 2392). */
-function isInline(html: string | null, contentId: string): boolean {
-  return html?.includes(`cid:${contentId}`) ?? false
-}
-
-function Attachments({ message }: { message: Content }) {
-  return (
-    <section className="section card" aria-labelledby="attachments">
-      <h2 id="attachments">Attachments</h2>
-      <ul className="attachments">
-        {message.attachments.map((each) => (
-          <li key={each.number}>
-            <Icon name="clip" size={16} />
-            <a
-              className="row-link break"
-              href={`/api/v1/sandbox/messages/${message.id}/attachments/${each.number}`}
-              download
-              title="Download"
-            >
-              {each.filename || `Attachment ${each.number}`}
-            </a>
-            <span className="muted">
-              {each.content_type} · {formatBytes(each.size)}
-              {each.content_id && isInline(message.body_html, each.content_id) && ' · inline'}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
   )
 }

@@ -20,6 +20,7 @@ import { Tags } from '../../ui/Tags'
 import { notify } from '../../ui/notify'
 import { deleteDraft, type Format, saveDraft, loadDraft } from './draft'
 import { TemplateFields, toTemplateValues } from './TemplateFields'
+import { TestAddresses } from './TestAddresses'
 
 const route = getRouteApi('/app/send')
 
@@ -162,7 +163,15 @@ export function Send() {
             />
           </div>
           <Addresses label="To" placeholder="customer@elsewhere.example" {...form.field('to')} error={findListError(send.error, 'to')} />
-          {showsMore ? (
+          <div className="row">
+            {!showsMore && (
+              <Button variant="subtle" size="compact-sm" onClick={() => setShowsMore(true)}>
+                Cc, Bcc, Reply-To and tags
+              </Button>
+            )}
+            <TestAddresses onChoose={(address) => form.set('to', [...new Set([...form.values.to, address])])} />
+          </div>
+          {showsMore && (
             <>
               <div className="pair">
                 <Addresses label="Cc" {...form.field('cc')} error={findListError(send.error, 'cc')} />
@@ -179,12 +188,6 @@ export function Send() {
                 />
               </div>
             </>
-          ) : (
-            <div>
-              <Button variant="subtle" size="compact-sm" onClick={() => setShowsMore(true)}>
-                Cc, Bcc, Reply-To and tags
-              </Button>
-            </div>
           )}
           <TextInput
             label="Subject"

@@ -153,7 +153,7 @@ async def test_script(app: App, who: Principal, text: str, message: ScriptTestMe
 async def _read_message(app: App, who: Principal, message_id: UUID) -> bytes:
     stored = await history.open_content(app, who, message_id)
     with stored.file:
-        return await asyncio.to_thread(stored.file.readall) or b""
+        return await asyncio.to_thread(stored.file.read) or b""
 
 
 async def _settings(app: App) -> SieveSettings:

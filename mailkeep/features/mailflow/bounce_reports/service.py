@@ -17,7 +17,7 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.bounce_reports import rules
 from mailkeep.features.mailflow.bounce_reports.model import BounceMail, SignedComplaint
 from mailkeep.features.mailflow.suppressions import service as suppressions
-from mailkeep.features.mailflow.suppressions.model import NewSuppression
+from mailkeep.features.mailflow.suppressions.model import NO_SUPPRESSION, NewSuppression
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import DeliveryAttempt, Message, Recipient, RecipientSuppression
 from mailkeep.mail.message.bounce_address import LIFETIME, is_valid, message_of
@@ -58,7 +58,7 @@ async def receive(app: App, address: str, content: Content, *, from_other_server
         app.counters.add("deliveries", "outbound", "bounced", times=bounced)
 
 
-async def complain(conn: Conn, at: datetime, domain_id: UUID, complaint: SignedComplaint) -> None:
+async def apply_signed_complaint(conn: Conn, at: datetime, domain_id: UUID, complaint: SignedComplaint) -> None:
     """Apply a complaint about a message that a domain has signed (see the package)."""
     message_id = await messages.find_by_header(conn, domain_id, complaint.message_id)
     if message_id is None:
@@ -107,6 +107,23 @@ async def _bounce(
         attempt = DeliveryAttempt(uuid7(at), message.id, at, "bounced", recipient.address, 0, reply)
         await suppressions.suppress_failed(conn, at, [attempt])
     return True
+
+
+async def complain(conn: Conn, at: datetime, message_id: UUID, address: str, *, suppresses: bool) -> None:
+    """Record a complaint of a recipient whose mail was delivered, without a report of its provider (the sandbox): not
+    about forwarded mail and that of Mailkeep itself. With `suppresses` the address is suppressed.
+
+    The caller has locked the message.
+    """
+    message = await messages.find(conn, message_id)
+    if message is None or message.source not in ("api", "smtp"):
+        return
+    for each in message.recipients:
+        if each.address == address and suppresses:
+            await _complain(conn, at, message, each)
+        elif each.address == address:
+            suppression = RecipientSuppression(NO_SUPPRESSION, "complaint")
+            await messages.record_complaint(conn, at, replace(message, recipients=[]), each, suppression)
 
 
 async def _complain(conn: Conn, at: datetime, message: Message, recipient: Recipient) -> None:

@@ -231,7 +231,7 @@ async def _store(
     if isinstance(report, AbuseReport) and stored.content["signed"] and report.feedback_type in COMPLAINTS:
         author = report.contact if origin.sender_domain else ""
         complaint = SignedComplaint(report.message_id, report.recipients, author)
-        await bounce_reports.complain(conn, at, domain.id, complaint)
+        await bounce_reports.apply_signed_complaint(conn, at, domain.id, complaint)
     return stored, "stored" if origin.is_proved else "unproved"
 
 

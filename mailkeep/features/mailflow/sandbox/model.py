@@ -8,9 +8,6 @@ from pathlib import Path
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7_time
-from mailkeep.mail.message.header_fields import MessageHeader
-from mailkeep.mail.message.parse import UnparsableMessage
-from mailkeep.mail.message.parse_process import ParsedMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +30,6 @@ class DueRecipient:
     message: SandboxMessage
     recipient: str
     attempts: int
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxContent:
-    """The header of a message, and its parsed parts or the reason why it can't be parsed."""
-
-    id: UUID
-    head: MessageHeader
-    parsed: ParsedMessage | UnparsableMessage
 
 
 def content_path(data_dir: Path, message_id: UUID) -> Path:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination, NotFound
-from mailkeep.features.mailflow.sandbox import rules, service, wire
+from mailkeep.features.mailflow.message_content import service as message_content
+from mailkeep.features.mailflow.sandbox import service, wire
+from mailkeep.features.record.history import service as history
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
-
-_CONTENT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-"""For HTML of unknown senders: it runs no scripts, has no origin and loads nothing."""
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
@@ -18,32 +19,29 @@ async def _list(app: App, call: Call) -> HttpResponse:
 
 
 async def _content(app: App, call: Call) -> HttpResponse:
-    async with service.open_message(app, call.id()) as content:
-        return HttpResponse(wire.to_content(content))
+    async with message_content.parse(app, await service.open_content(app, call.id())) as message:
+        return HttpResponse(message_content.to_content(message))
 
 
 async def _html(app: App, call: Call) -> HttpResponse:
-    async with service.open_message(app, call.id()) as content:
-        html = wire.to_html(content)
+    async with message_content.parse(app, await service.open_content(app, call.id())) as message:
+        html = await asyncio.to_thread(message_content.to_html, message)
     if html is None:
         raise NotFound
-    headers = {"content-security-policy": _CONTENT_POLICY, "x-frame-options": "SAMEORIGIN"}
-    return HttpResponse(content=html.encode(), content_type="text/html; charset=utf-8", headers=headers)
+    return message_content.html_response(html)
 
 
 async def _attachment(app: App, call: Call) -> HttpResponse:
-    index = rules.attachment_index(call.path["number"])
-    if index is None:
-        raise NotFound
-    file, chunks = await service.open_attachment(app, call.id(), index)
-    headers = {"content-disposition": rules.content_disposition(file.filename), "content-length": str(file.size)}
-    # Not the type that the sender claims: browsers must save the file, and never show it as a page of this server.
-    return HttpResponse(content=chunks, content_type="application/octet-stream", headers=headers)
+    content = await service.open_content(app, call.id())
+    return message_content.attachment_response(
+        *await message_content.open_attachment(app, content, call.path["number"])
+    )
 
 
 async def _raw(app: App, call: Call) -> HttpResponse:
-    size, chunks = await service.open_raw(app, call.id())
-    return HttpResponse(content=chunks, content_type="message/rfc822", headers={"content-length": str(size)})
+    content = await service.open_content(app, call.id())
+    headers = {"content-length": str(content.size)}
+    return HttpResponse(content=history.read_chunks(content), content_type="message/rfc822", headers=headers)
 
 
 async def _clear(app: App, call: Call) -> HttpResponse:
@@ -72,7 +70,7 @@ ENDPOINTS = (
         summary="Get a message in the sandbox",
         description="Parsed: header, text, HTML and attachments. `/raw` has the whole content.",
         tag="Sandbox",
-        data=wire.SandboxContentResponse,
+        data=message_content.MessageContentResponse,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{sandbox_id}"}),),
     ),
@@ -83,9 +81,9 @@ ENDPOINTS = (
         action="sandbox.read",
         summary="Get the HTML of a message in the sandbox",
         description=(
-            "The original HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) "
-            "inserted. Show it in a frame: its Content-Security-Policy blocks scripts and all requests. NOT_FOUND if "
-            "the message has no HTML."
+            "The HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted and "
+            "`<link>` renamed. Show it in a frame: its Content-Security-Policy blocks scripts and requests. NOT_FOUND "
+            "if the message has no HTML."
         ),
         tag="Sandbox",
         data=str,

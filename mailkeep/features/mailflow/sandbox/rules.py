@@ -1,13 +1,9 @@
-"""The outcome of deliveries, and what the HTTP responses show of a message."""
+"""The outcome of deliveries."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from html import unescape
 from typing import Literal
-from urllib.parse import quote, unquote
 
 from mailkeep.features.mailflow.receiving.rules import smtp_reply
 from mailkeep.features.record.messages.model import ServerReply
@@ -19,10 +15,13 @@ _MAX_LOCAL_ATTEMPTS = 60
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """The outcome of a delivery attempt; `deferred`: there will be another attempt."""
+    """The outcome of a delivery attempt; `deferred`: there will be another attempt. `is_complaint`: the recipient then
+    reports the message as spam.
+    """
 
     status: Literal["delivered", "bounced", "deferred", "failed"]
     reply: ServerReply
+    is_complaint: bool = False
 
 
 def remote_outcome(recipient: str, attempt: int) -> SandboxOutcome:
@@ -36,12 +35,12 @@ def remote_outcome(recipient: str, attempt: int) -> SandboxOutcome:
         if attempt == 1:
             return SandboxOutcome("deferred", ServerReply(451, "4.4.1", "No answer from the host (sandbox)", _REMOTE))
         return SandboxOutcome("failed", ServerReply(None, "4.4.7", "Delivery time expired (sandbox)", _REMOTE))
-    return SandboxOutcome("delivered", ServerReply(250, "2.0.0", "Ok (sandbox)", _REMOTE))
+    return SandboxOutcome("delivered", ServerReply(250, "2.0.0", "Ok (sandbox)", _REMOTE), local == "complaint")
 
 
 def is_test_address(recipient: str) -> bool:
-    """Whether a recipient is an address that fails on purpose, without a tag: it is not suppressed."""
-    return recipient.rpartition("@")[0].lower() in ("bounce", "fail")
+    """Whether a recipient is an address that fails or complains on purpose, without a tag: it is not suppressed."""
+    return recipient.rpartition("@")[0].lower() in ("bounce", "fail", "complaint")
 
 
 def local_outcome(decision: str, attempt: int) -> SandboxOutcome:
@@ -55,47 +54,3 @@ def local_outcome(decision: str, attempt: int) -> SandboxOutcome:
         return SandboxOutcome("failed", ServerReply(None, "4.4.7", "Delivery time expired", _LOCAL))
     status = "bounced" if reply.is_permanent else "deferred"
     return SandboxOutcome(status, ServerReply(reply.code, reply.enhanced, reply.text, _LOCAL))
-
-
-_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-_MAX_IMAGE_CHARACTERS = 16 << 20  # that images may add to the HTML, in base64
-_CID_URL = re.compile(r"(?i)\bcid:([^\s\"'<>()\\]{1,800})")
-_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
-_UNRESERVED = "!#$&+-.^_`|~"  # with letters and digits, the attr-char of RFC 8187 §3.2.1
-
-
-@dataclass(frozen=True, slots=True)
-class InlineImage:
-    """An image in a message, to which its HTML can refer."""
-
-    content_type: str
-    content_base64: str
-
-
-def embed_images(html: str, images: Mapping[str, InlineImage]) -> str:
-    """Replace `cid:` URLs (RFC 2392) in HTML by `data:` URLs with the images; `images`: by Content-ID.
-
-    The browser then fetches nothing. A `data:` URL has no character that could end an attribute. URLs of images of
-    other types, or beyond 16 MiB in total, do not change: a browser shows these images as missing.
-    """
-    remaining = _MAX_IMAGE_CHARACTERS
-
-    def replace(url: re.Match[str]) -> str:
-        nonlocal remaining
-        image = images.get(unquote(unescape(url[1])))
-        if image is None or image.content_type not in _IMAGE_TYPES or len(image.content_base64) > remaining:
-            return url[0]
-        remaining -= len(image.content_base64)
-        return f"data:{image.content_type};base64,{image.content_base64}"
-
-    return _CID_URL.sub(replace, html)
-
-
-def attachment_index(number: str) -> int | None:
-    """The index (from 0) of an attachment by its number (from 1) in the path; None if that is not a number from 1."""
-    return int(number) - 1 if _NUMBER.fullmatch(number) else None
-
-
-def content_disposition(file_name: str) -> str:
-    """Content-Disposition (RFC 6266): browsers save the file, under the name that its sender gave it."""
-    return f"attachment; filename*=UTF-8''{quote(file_name or 'attachment', safe=_UNRESERVED)}"

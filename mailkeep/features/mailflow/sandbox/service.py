@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+import os
+from contextlib import suppress
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO
 from uuid import UUID
 
 from mailkeep.app import App
@@ -23,24 +21,23 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.model import InboundMail
 from mailkeep.features.mailflow.sandbox import rules, store
-from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxContent, SandboxMessage, content_path
+from mailkeep.features.mailflow.sandbox.model import DueRecipient, SandboxMessage, content_path
 from mailkeep.features.mailflow.suppressions import service as suppressions
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.history.model import MessageContent
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import link_content
 from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, OutboundMessage
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.dkim import sign
 from mailkeep.mail.message.header_fields import MAX_HEAD, MessageHeader, parse_head
-from mailkeep.mail.message.parse import UnparsableMessage
-from mailkeep.mail.message.parse_process import AttachedFile, ParsedMessage
 from mailkeep.mail.smtp.spool import ReceivedMessage
 
-_CHUNK = 256 << 10
 _SUBJECT_HEAD = 32 << 10  # bytes to read for the subject: our signatures precede it
 _ORPHAN_AGE = timedelta(hours=36)  # a file of this age does not belong to a message that is still being accepted
 
@@ -158,8 +155,12 @@ async def _record_outcome(
         sent.id, due.recipient, outcome.status, attempt, outcome.reply, next_at, due.message.queue_id
     )
     # Without a tag a test address can be used again and again.
-    record = messages.record_outcomes if rules.is_test_address(due.recipient) else suppressions.record_outcomes
-    return await record(conn, at, [delivery_outcome])
+    suppresses = not rules.is_test_address(due.recipient)
+    record = suppressions.record_outcomes if suppresses else messages.record_outcomes
+    attempts = await record(conn, at, [delivery_outcome])
+    if outcome.is_complaint:
+        await bounce_reports.complain(conn, at, sent.id, due.recipient, suppresses=suppresses)
+    return attempts
 
 
 async def _deliver(app: App, due: DueRecipient, attempt: int) -> rules.SandboxOutcome:
@@ -203,55 +204,18 @@ def _read_subject(path: Path) -> str:
     return ""
 
 
-async def open_raw(app: App, sandbox_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
-    """A message as it would have been sent, with signatures: its size in bytes, its content in chunks. NOT_FOUND."""
-    path = await _find_content(app, sandbox_id)
-    return path.stat().st_size, _read_chunks(partial(path.open, "rb", buffering=0))
-
-
-async def open_attachment(app: App, sandbox_id: UUID, index: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
-    """An attachment of a message by its index (from 0), and its content in chunks. NOT_FOUND if there is none, or if
-    the message can't be parsed.
-    """
-    path = await _find_content(app, sandbox_id)
-    try:
-        attached_file = await app.parser.attachment(lambda: content_file.read(path), index)
-    except UnparsableMessage:
-        raise NotFound from None
-    if attached_file is None:
-        raise NotFound
-    return attached_file, _read_chunks(lambda: attached_file.file)
-
-
-async def _find_content(app: App, sandbox_id: UUID) -> Path:
-    """The file of a message. NOT_FOUND."""
+async def open_content(app: App, sandbox_id: UUID) -> MessageContent:
+    """A message as it would have been sent, with signatures. NOT_FOUND."""
     async with app.db.autocommit() as conn:
         exists = await store.filter_existing(conn, [sandbox_id])
     path = content_path(app.data_dir, sandbox_id)
-    if not exists or not path.exists():
+    try:
+        file = path.open("rb", buffering=0) if exists else None
+    except FileNotFoundError:
+        file = None
+    if file is None:
         raise NotFound
-    return path
-
-
-@asynccontextmanager
-async def open_message(app: App, sandbox_id: UUID) -> AsyncGenerator[SandboxContent]:
-    """Parse a message; large results are kept only until the block ends. NOT_FOUND."""
-    path = await _find_content(app, sandbox_id)
-    head = parse_head(await asyncio.to_thread(_first_bytes, path))
-    async with AsyncExitStack() as stack:
-        try:
-            parsing = app.parser.parse_and_hold(lambda: content_file.read(path), path.stat().st_size)
-            parsed: ParsedMessage | UnparsableMessage = await stack.enter_async_context(parsing)
-        except UnparsableMessage as error:
-            parsed = error
-        yield SandboxContent(sandbox_id, head, parsed)
-
-
-async def _read_chunks(open_file: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
-    """Read one chunk at a time: the file of a slow client must not be in memory as a whole."""
-    with await asyncio.to_thread(open_file) as file:
-        while chunk := await asyncio.to_thread(file.read, _CHUNK):
-            yield chunk
+    return MessageContent(sandbox_id, os.fstat(file.fileno()).st_size, file)
 
 
 async def clear(app: App, who: Principal) -> int:

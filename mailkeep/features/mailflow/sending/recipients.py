@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from mailkeep.core.address import MAX_ADDRESS_OCTETS, Address, AddressError, par
 from mailkeep.core.errors import RecipientSuppressed, Refusal, invalid_field
 from mailkeep.features.mailflow.sending import rules
 from mailkeep.features.mailflow.sending.model import SenderDomain, SenderLookup, SendRequest
+from mailkeep.features.mailflow.suppressions.model import NO_SUPPRESSION, SuppressedAddress
 from mailkeep.features.mailflow.unsubscribe import service as unsubscribe
 from mailkeep.features.record.messages.model import Recipient, RecipientSuppression
 from mailkeep.mail.message.bounce_address import bounce_address
@@ -53,6 +54,24 @@ def merge(lookups: Collection[SenderLookup]) -> SenderLookup:
         set[str]().union(*(each.recipients for each in lookups)),
         set[UUID]().union(*(each.groups for each in lookups)),
     )
+
+
+def with_test_suppressions(domains: Mapping[str, SenderDomain], lookup: SenderLookup) -> dict[str, SenderDomain]:
+    """The senders' domains of a look-up, by senders' keys and domain names, with a suppression of each recipient
+    `suppressed@` (with any `+tag`) at an external domain: an address to try out suppressions with.
+    """
+    external = {each for each in lookup.names if "@" not in each} - domains.keys()
+    tests = [
+        SuppressedAddress(key, None, NO_SUPPRESSION, "hard_bounce")
+        for key in lookup.recipients
+        if key.partition("@")[0].partition("+")[0] == "suppressed" and key.partition("@")[2] in external
+    ]
+    if not tests:
+        return dict(domains)
+    return {
+        name: replace(domain, suppressions=[*tests, *domain.suppressions]) if "@" in name else domain
+        for name, domain in domains.items()
+    }
 
 
 def split_suppressed(

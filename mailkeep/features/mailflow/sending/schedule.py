@@ -14,11 +14,12 @@ from mailkeep.core.errors import Refusal, SendUnavailable
 from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sending import rules, stored_request, writes
-from mailkeep.features.mailflow.sending.model import AcceptedMessage, PreparedMessage
+from mailkeep.features.mailflow.sending.model import AcceptedMessage, PreparedMessage, SendRequest
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.features.record.scheduled.model import NewScheduledMessage
+from mailkeep.mail.message.compose import ComposedMessage, compose
 
 
 async def schedule_all(
@@ -89,3 +90,14 @@ def _seal(app: App, who: Principal, later: Mapping[int, tuple[PreparedMessage, M
             )
         )
     return jobs
+
+
+def compose_scheduled(row: Message, request: SendRequest) -> ComposedMessage:
+    """A scheduled message as it will be sent, without the link of its unsubscribe group, which is made then."""
+    sender = rules.parse_sender(request)
+    to, cc, bcc = (
+        rules.parse_recipients(name, each)
+        for name, each in (("to", request.to), ("cc", request.cc), ("bcc", request.bcc))
+    )
+    at = row.scheduled_at or row.created_at
+    return compose(rules.outgoing(row.id, at, request, sender, (to, cc, bcc)))

@@ -289,8 +289,11 @@ async def _fill_from_templates(
 
 
 async def _sender_domains(app: App, lookups: Sequence[SenderLookup]) -> list[dict[str, SenderDomain]]:
+    lookup = recipients.merge(lookups)
     async with app.db.autocommit() as conn:
-        domains = await store.sender_domains(conn, recipients.merge(lookups))
+        domains = await store.sender_domains(conn, lookup)
+    if app.settings.mta.mode == "sandbox":
+        domains = recipients.with_test_suppressions(domains, lookup)
     return [domains] * len(lookups)
 
 
@@ -301,8 +304,10 @@ async def refuse_senders(
     suppressions of the recipients. FORBIDDEN by role, or for the address of a higher-ranked administrator;
     API_KEY_DOMAIN_SCOPE.
     """
-    lookup = SenderLookup({each.key for each in senders}, recipient_keys, ())
-    domains = await app.write_in_batch(_sender_domains, lookup)
+    keys = {each.key for each in senders}
+    lookup = SenderLookup(keys | {each.rpartition("@")[2] for each in recipient_keys}, recipient_keys, ())
+    found = await app.write_in_batch(_sender_domains, lookup)
+    domains = {key: found[key] for key in keys if key in found}
     for domain in domains.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)

@@ -12,6 +12,8 @@ from msgspec import Struct
 from mailkeep.core.address import Address
 
 SuppressionReason = Literal["hard_bounce", "complaint", "unsubscribe", "manual"]
+NO_SUPPRESSION = UUID(int=0)
+"""The ID of a suppression that is not stored: of an address to try out suppressions with."""
 MAX_IMPORT = 10_000
 """Rows of an import."""
 

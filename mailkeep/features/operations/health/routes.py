@@ -21,7 +21,8 @@ async def _details(app: App, call: Call) -> HttpResponse:
 
 
 async def _version(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.version(service.build(), full=app.settings.is_full_profile))
+    is_sandbox = app.settings.mta.mode == "sandbox"
+    return HttpResponse(wire.version(service.build(), full=app.settings.is_full_profile, sandbox=is_sandbox))
 
 
 async def _alive(app: App, call: Call) -> HttpResponse:

@@ -53,13 +53,14 @@ class HealthDetails(Struct, frozen=True):
 
 class VersionResponse(Struct, frozen=True):
     """The version of the program, its commit (null if unknown), the version of the API, and the profile: only `full`
-    has a mail server and a queue.
+    has a mail server and a queue. `sandbox`: outbound mail goes to the sandbox, so that test addresses work.
     """
 
     version: str
     commit: str | None
     api: Literal["v1"]
     profile: Literal["embedded", "full"]
+    sandbox: bool
 
 
 class Alive(Struct, frozen=True):
@@ -97,6 +98,6 @@ def details(server: ServerHealth) -> dict[str, Any]:
     return msgspec.to_builtins(health(server))
 
 
-def version(build: Build, *, full: bool) -> VersionResponse:
+def version(build: Build, *, full: bool, sandbox: bool) -> VersionResponse:
     """The JSON of the version."""
-    return VersionResponse(build.version, build.commit, "v1", "full" if full else "embedded")
+    return VersionResponse(build.version, build.commit, "v1", "full" if full else "embedded", sandbox)

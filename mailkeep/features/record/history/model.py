@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from io import FileIO
-from typing import Literal
+from typing import IO, Literal
 from uuid import UUID
 
 from mailkeep.features.record.messages.model import ServerReply
@@ -34,6 +33,17 @@ class HistoryFilter:
     since: datetime | None = None
     until: datetime | None = None
     q: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTotals:
+    """How many messages there are in each status, since a time (None: of the whole history); a number that reaches
+    `most` may be larger.
+    """
+
+    since: datetime | None
+    by_status: dict[str, int]
+    most: int
 
 
 MailResult = Literal["received", "junk", "rejected"]
@@ -85,4 +95,4 @@ class MessageContent:
 
     message_id: UUID
     size: int
-    file: FileIO
+    file: IO[bytes]

@@ -22,6 +22,13 @@ async def _list(app: App, call: Call) -> HttpResponse:
     return HttpResponse([wire.to_message(row) for row in page.rows], page)
 
 
+async def _totals(app: App, call: Call) -> HttpResponse:
+    who, query = call.caller(), call.query
+    filters = HistoryFilter(domains=who.domains(), domain_id=query.domain_id, since=query.since)
+    async with app.db.autocommit() as conn:
+        return HttpResponse(wire.to_totals(await service.get_totals(conn, who, filters)))
+
+
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         message = await service.get(conn, call.caller(), call.id())
@@ -67,6 +74,23 @@ ENDPOINTS = (
             Example(query={"direction": "outbound", "limit": "20"}),
             Example(query={"domain_id": "{domain_id}", "subject": "welcome"}),
         ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/messages/totals",
+        handler=_totals,
+        action="message.totals",
+        summary="Count messages by status",
+        description=(
+            "How many messages are in each status now, of those created since `since` (absent: all in the history). As "
+            "in the list with the filter `status`, a `partial` message counts once for each status of its recipients. "
+            "Counting ends at `most` for each status, so that it takes milliseconds with any history."
+        ),
+        tag="Messages",
+        query=wire.TotalsQuery,
+        data=wire.MessageTotalsResponse,
+        refusals=(DomainNotFound, ApiKeyDomainScope),
+        examples=(Example(query={"since": "2026-02-01T00:00:00Z"}), Example(query={"domain_id": "{domain_id}"})),
     ),
     Endpoint(
         method="GET",

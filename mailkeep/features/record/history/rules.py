@@ -14,6 +14,8 @@ from mailkeep.features.record.messages.model import DeliveryAttempt, InboundStat
 
 STATUSES: dict[str, tuple[str, ...]] = {"inbound": get_args(InboundStatus), "outbound": get_args(OutboundStatus)}
 """The statuses of messages by direction."""
+COUNTED_STATUSES = tuple(dict.fromkeys(status for each in STATUSES.values() for status in each if status != "partial"))
+MOST_COUNTED = 10_000
 FIRST_WALK = 1_000
 LONGEST_WALK = 40_000
 _TERM_LENGTH = 8

@@ -21,6 +21,7 @@ from mailkeep.features.record.history.model import (
     HistoryFilter,
     MailboxMail,
     MessageContent,
+    MessageTotals,
     SearchTerm,
     TimelineEntry,
 )
@@ -64,14 +65,25 @@ def _permit(who: Principal, action: str, message: Message) -> None:
 
 async def page(conn: Conn, who: Principal, filters: HistoryFilter, page_request: PageRequest) -> Page[Message]:
     """A page of the messages that the caller may see. DOMAIN_NOT_FOUND if no domain has or had this ID."""
-    if filters.domain_id is not None:
-        if not await messages.knows_domain(conn, filters.domain_id):
-            raise DomainNotFound
-        allow_on(who, "message.list", filters.domain_id)
+    await _check_domain(conn, who, filters)
     after: UUID | None = page_request.after[0] if page_request.after else None
     ids = await _ids(conn, filters, after, page_request.limit + 1, descending=page_request.order == "desc")
     rows = await messages.find_all(conn, ids[: page_request.limit])
     return Page(rows, (ids[page_request.limit - 1],) if len(ids) > page_request.limit else None)
+
+
+async def get_totals(conn: Conn, who: Principal, filters: HistoryFilter) -> MessageTotals:
+    """How many messages that the caller may see are in each status. DOMAIN_NOT_FOUND if no domain has or had the ID."""
+    await _check_domain(conn, who, filters)
+    by_status = await store.count_by_status(conn, filters, rules.COUNTED_STATUSES, rules.MOST_COUNTED)
+    return MessageTotals(filters.since, by_status, rules.MOST_COUNTED)
+
+
+async def _check_domain(conn: Conn, who: Principal, filters: HistoryFilter) -> None:
+    if filters.domain_id is not None:
+        if not await messages.knows_domain(conn, filters.domain_id):
+            raise DomainNotFound
+        allow_on(who, "message.list", filters.domain_id)
 
 
 async def page_of_mailbox(conn: Conn, mail: MailboxMail, page_request: PageRequest) -> Page[Message]:
@@ -123,9 +135,9 @@ async def get_timeline(conn: Conn, who: Principal, message_id: UUID, page_reques
     return Page(entries[: page_request.limit], (entries[page_request.limit - 1].id,))
 
 
-async def open_content(app: App, who: Principal, message_id: UUID) -> MessageContent:
+async def open_content(app: App, who: Principal, message_id: UUID, part: str | None = None) -> MessageContent:
     """The content of a message; reading inbound mail requires `message.raw_inbound` and is recorded in
-    the audit log.
+    the audit log, with the part that is read (None: the whole message).
 
     NOT_FOUND with `reason` expired if it was deleted, not_kept if it was never stored (refused at SMTP, not accepted by
     the MTA, disk full).
@@ -143,7 +155,10 @@ async def open_content(app: App, who: Principal, message_id: UUID) -> MessageCon
             raise NotFound(text, reason="not_kept")
         if inbound:
             target = AuditTarget("message", message.id, message.domain_id, message.domain_name)
-            await audit.record(conn, who, app.clock(), AuditAction("message.read_raw", target))
+            action = AuditAction("message.read_content", target, details={"part": part})
+            if part is None:
+                action = AuditAction("message.read_raw", target)
+            await audit.record(conn, who, app.clock(), action)
     return content
 
 

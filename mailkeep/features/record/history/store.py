@@ -185,6 +185,31 @@ def _index_rows(filters: HistoryFilter, window: Slice, terms: Sequence[SearchTer
     ), arguments
 
 
+async def count_by_status(conn: Conn, filters: HistoryFilter, statuses: Sequence[str], most: int) -> dict[str, int]:
+    """The number of messages in each status, at most `most`. A `partial` message is counted with the statuses of its
+    recipients. Of the filters, `domains`, `domain_id` and `since` apply. Reads only indexes, and at most `most` rows
+    for each status and table.
+    """
+    conditions: list[LiteralString] = ["m.status = s.status", *_bounds(filters, None, "m.id", descending=True)]
+    if _domains(filters) is not None:
+        conditions.append("m.domain_id = ANY(%(domains)s)")
+    cursor = await conn.execute(
+        SQL(
+            """
+            SELECT s.status, (SELECT count(*) FROM (
+                (SELECT m.id FROM messages m WHERE {conditions} LIMIT %(most)s)
+                UNION ALL
+                (SELECT m.id FROM (SELECT p.message_id AS id, p.status, p.domain_id FROM message_statuses p) m
+                 WHERE {conditions} LIMIT %(most)s)
+                LIMIT %(most)s) counted) AS messages
+            FROM unnest(%(counted)s::text[]) AS s (status)
+            """
+        ).format(conditions=_all(conditions)),
+        {**_arguments(filters, None), "counted": list(statuses), "most": most},
+    )
+    return {row["status"]: row["messages"] for row in await cursor.fetchall()}
+
+
 async def list_attempts(
     conn: Conn, message_id: UUID, after: UUID | None, limit: int, *, descending: bool
 ) -> list[DeliveryAttempt]:

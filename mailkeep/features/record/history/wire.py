@@ -9,7 +9,7 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.record.history.model import TimelineEntry
+from mailkeep.features.record.history.model import MessageTotals, TimelineEntry
 from mailkeep.features.record.messages import model
 from mailkeep.mail.smtp.bounce_class import BounceClass
 from mailkeep.web.fields import Query, Text, Timestamp
@@ -153,6 +153,28 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     since: datetime | None = None
     until: datetime | None = None
     q: Annotated[str, Meta(max_length=200)] | None = None
+
+
+class TotalsQuery(Query, frozen=True):
+    """Filters of the totals."""
+
+    domain_id: UUID | None = None
+    since: datetime | None = None
+
+
+class MessageTotalsResponse(Struct, frozen=True):
+    """How many messages are in each status; a `partial` message counts once for each status of its recipients. A total
+    that is `most` may be larger: counting ends there.
+    """
+
+    since: Timestamp | None
+    totals: dict[str, int]
+    most: int
+
+
+def to_totals(totals: MessageTotals) -> MessageTotalsResponse:
+    """The JSON of totals."""
+    return MessageTotalsResponse(iso_or_none(totals.since), totals.by_status, totals.most)
 
 
 def to_message(message: model.Message) -> MessageResponse:

@@ -330,7 +330,7 @@ class _AboutRecipient(EventPayload, frozen=True, kw_only=True):
     tags: _Tags = []
     metadata: _Metadata = {}
     reason: Annotated[str, Meta(description="Of the suppression: `hard_bounce`, `complaint`, `unsubscribe`, `manual`.")]
-    suppression_id: Annotated[str, Meta(description="GET /suppressions/{id}.")]
+    suppression_id: Annotated[str, Meta(description="GET /suppressions/{id}; zeros for a test address.")]
 
 
 class MailSuppressed(_AboutRecipient, frozen=True, kw_only=True):

@@ -8,7 +8,13 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.features.mailflow.sandbox.rules import InlineImage, attachment_index, content_disposition, embed_images
+from mailkeep.features.mailflow.message_content.rules import (
+    InlineImage,
+    attachment_index,
+    content_disposition,
+    disarm_links,
+    embed_images,
+)
 
 PNG = InlineImage("image/png", "iVBORw0KGgo=")
 SHOWN = "data:image/png;base64,iVBORw0KGgo="
@@ -48,6 +54,20 @@ def test_other_html_is_unchanged(html: str, content_id: str):
     pieces = re.split(r"(?i)\bcid:[^\s\"'<>()\\]{1,800}", html)
     assert [piece for piece in pieces if piece not in shown] == []
     assert embed_images(html, {}) == html
+
+
+@pytest.mark.parametrize(
+    "html, expected",
+    [
+        ('<link rel=dns-prefetch href="//t.test">', '<x-link rel=dns-prefetch href="//t.test">'),
+        ("<LINK/rel=preconnect>", "<x-LINK/rel=preconnect>"),
+        ("<lin<link\n>", "<lin<x-link\n>"),
+        ("<linked>a</linked> <a>link</a>", "<linked>a</linked> <a>link</a>"),
+        ("<link", "<x-link"),
+    ],
+)
+def test_link_elements_are_renamed(html: str, expected: str):
+    assert disarm_links(html) == expected
 
 
 @given(st.text(max_size=300))
