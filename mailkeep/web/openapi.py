@@ -74,8 +74,9 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
         for status, group in groupby(openapi_errors.refusals(endpoint), key=lambda each: each.status):
             name, response = _error_response(status, list(group))
             if endpoint.is_page and status in {each.status for each in endpoint.refusals}:
-                page = {endpoint.content: {"schema": {"type": "string"}}}
-                operation["responses"][str(status)] = response | {"content": page}
+                # JSON where the path can't be decoded: that is no such endpoint.
+                content = response["content"] | {endpoint.content: {"schema": {"type": "string"}}}
+                operation["responses"][str(status)] = response | {"content": content}
                 continue
             errors[name] = response
             operation["responses"][str(status)] = {"$ref": f"#/components/responses/{name}"}
