@@ -27,7 +27,7 @@ async def count_rows(post: Post, domain: str | None = None, since: str | None = 
     rows = await post.api.sql(
         "SELECT m.id, m.status, m.domain_id, m.created_at, array_agg(DISTINCT r.status) AS recipients"
         " FROM messages m JOIN message_recipients r ON r.message_id = m.id"
-        " WHERE m.created_at >= coalesce(%(since)s, '-infinity') GROUP BY m.id",
+        " WHERE m.created_at >= coalesce(%(since)s::timestamptz, '-infinity') GROUP BY m.id",
         since=since,
     )
     counted = Counter[str]()
@@ -81,6 +81,7 @@ async def test_totals_are_those_of_the_database_for_each_tenant(post: Post, seed
 async def fill_again(post: Post) -> None:
     await post.send(to=[{"email": "bounce@elsewhere.test"}])
     await post.send(to=[{"email": "bounce@elsewhere.test"}, {"email": "customer@elsewhere.test"}])
+    await post.send(to=[{"email": "defer@elsewhere.test"}])
     await post.run_queue()
 
 
