@@ -3,8 +3,8 @@
 A worker claims messages when they are due, in groups of one creator, and sends each group as a batch
 (`sending.send_due`). Its attempt is a transaction that checks the claim and the limits, and sets the message to
 `submitting`; from then on it can't be changed or cancelled, and no other worker can claim it. Results are recorded as
-those of any send, and end the jobs of accepted messages in the same commit. What a crash leaves is ended by `sending.jobs.reconcile` from the sandbox or Postfix's log: accepted,
-or `lost`, which is sent again.
+those of any send, and end the jobs of accepted messages in the same commit. What a crash leaves is ended by
+`sending.jobs.reconcile` from the sandbox or Postfix's log: accepted, or `lost`, which is sent again.
 
 The creator's rights, the domain, the recipients and the limits are checked again:
 
