@@ -273,8 +273,7 @@ def _naming(name: str) -> Generator[None]:
 
 def _read_templates(data: Mapping[str, Any]) -> list[tuple[str | None, NewTemplate]]:
     """The templates of a file, each with the name of its domain."""
-    from mailkeep.features.mailflow.templates import wire
-    from mailkeep.web.decode import decode_body
+    from mailkeep.features.mailflow.templates import service
 
     listed = data.get("templates")
     if not isinstance(listed, list) or not listed:
@@ -286,7 +285,7 @@ def _read_templates(data: Mapping[str, Any]) -> list[tuple[str | None, NewTempla
         if fields is None or not isinstance(domain, str | None):
             raise invalid_field(f"templates[{index}]", "must be an object, whose domain is a name or null")
         with _naming(f"templates[{index}]"):
-            read.append((domain, wire.read_new(decode_body(fields, wire.TemplateCreate))))
+            read.append((domain, service.read_new(fields)))
     return read
 
 

@@ -30,6 +30,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.mail.templates.exchange import RenderResult, TemplateSource
 from mailkeep.mail.templates.render_process import RenderingUnavailable
+from mailkeep.web.decode import decode_body
 
 Uses = Mapping[str, Sequence[str]]
 _READ, _WRITE, _SEND = "template.read", "template.write", "send"
@@ -52,6 +53,11 @@ async def page(
 async def get(conn: Conn, who: Principal, template_id: UUID) -> Template:
     """The template; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
     return _authorize(await store.find(conn, template_id), who, _READ)
+
+
+def read_new(fields: Mapping[str, Any]) -> NewTemplate:
+    """A template of a file, with the fields of `POST /templates`. MISSING_FIELDS, INVALID_FIELD."""
+    return wire.read_new(decode_body(fields, wire.TemplateCreate))
 
 
 async def check_parts(app: App, parts: Mapping[str, Any]) -> Uses:
