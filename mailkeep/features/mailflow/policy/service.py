@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from datetime import datetime
 
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
@@ -196,23 +195,32 @@ class PolicyServer:
         recipients = collected or ([only_recipient] if only_recipient else [])
         count = rules.count_recipients(request, recipients)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
-        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, mailbox_domain.id, count, written=sender)])
-        if refusal:
-            return rules.refusal_action(refusal)
-        await self._record_envelope(request, login, recipients, client, at)
-        return DUNNO
+        charge = SendCharge(mailbox, mailbox_domain.id, count, written=sender)
+        refusal = await self._count(
+            request,
+            who,
+            SubmissionEnvelope(request.get("queue_id", ""), login, request.get("sender", ""), recipients, client, at),
+            charge,
+        )
+        return rules.refusal_action(refusal) if refusal else DUNNO
 
-    async def _record_envelope(
-        self, request: Mapping[str, str], login: str, recipients: list[str], client: str, at: datetime
-    ) -> None:
-        """Store the envelope if all recipients are known; otherwise the history takes them from Postfix's log.
+    async def _count(
+        self, request: Mapping[str, str], who: Principal, envelope: SubmissionEnvelope, charge: SendCharge
+    ) -> Refusal | None:
+        """Count a message, and store its envelope if all recipients are known; otherwise the history takes them from
+        Postfix's log.
 
-        The envelope is also needed to uncount the message if Rspamd refuses it.
+        The envelope is also needed to uncount the message if it is not accepted in the end, and so that it is counted
+        once if Postfix repeats its request.
         """
-        queue_id = request.get("queue_id", "")
-        if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
-            envelope = SubmissionEnvelope(queue_id, login, request.get("sender", ""), recipients, client, at)
-            await delivery_status.record_envelope(self._app, envelope)
+        if (
+            envelope.queue_id
+            and envelope.recipients
+            and str(len(envelope.recipients)) == request.get("recipient_count")
+        ):
+            begun = await delivery_status.begin_submission(self._app, who, envelope, charge)
+            return begun if isinstance(begun, Refusal) else None
+        return (await abuse.count(self._app, who, envelope.created_at, [charge]))[0]
 
 
 def sender_tables(app: App) -> dict[str, Table]:
