@@ -130,6 +130,13 @@ BEGIN
 END
 $$;
 
+-- What the claim of an Idempotency-Key means for another submission with the key.
+CREATE OR REPLACE FUNCTION claim_outcome(claim submission_envelopes, p_body_hash bytea) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN claim.body_hash <> p_body_hash THEN 'mismatch'
+                WHEN claim.accepted_at IS NULL THEN 'pending' ELSE 'replayed' END
+$$;
+
 -- Counts a message that a mail client submits and stores its envelope (a row of submission_envelopes), in one commit.
 -- The outcome is the verdict of count_sends, or `present` if the queue ID has an envelope. Of an Idempotency-Key that is
 -- claimed after p_since: `pending`, `replayed` (Postfix has accepted its message), or `mismatch` (of another message).
@@ -148,9 +155,7 @@ BEGIN
     INSERT INTO submission_envelopes SELECT new.* ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         outcome := coalesce((
-            SELECT CASE WHEN e.body_hash <> new.body_hash THEN 'mismatch'
-                        WHEN e.accepted_at IS NULL THEN 'pending' ELSE 'replayed' END
-              FROM submission_envelopes e
+            SELECT claim_outcome(e, new.body_hash) FROM submission_envelopes e
              WHERE e.api_key_id = new.api_key_id AND e.idempotency_key = new.idempotency_key), 'present');
         RETURN NEXT;
         RETURN;

@@ -138,6 +138,12 @@ async def begin_submission(
             return refusal
 
 
+async def find_claim(app: App, api_key_id: UUID, key: str, body_hash: bytes) -> Begun | None:
+    """What `begin_submission` would say about the Idempotency-Key of another submission; None if it is not claimed."""
+    async with app.db.autocommit() as conn:
+        return await store.find_claim(conn, api_key_id, key, body_hash, app.clock() - CLAIMED_FOR)
+
+
 async def free_unaccepted(app: App, queued: Collection[str], listed_at: datetime) -> int:
     """Free the submissions that Postfix has not accepted, by its log and its queue (`queued`, listed at `listed_at`):
     they are uncounted, and their Idempotency-Keys can be used again. Returns their number; 0 while the log is not read

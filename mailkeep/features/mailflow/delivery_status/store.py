@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -211,6 +211,21 @@ async def begin_submission(
     row = await cursor.fetchone()
     assert row is not None
     return row["outcome"], row["retry_after"]
+
+
+async def find_claim(
+    conn: Conn, api_key_id: UUID, key: str, body_hash: bytes, since: datetime
+) -> Literal["mismatch", "pending", "replayed"] | None:
+    """The outcome of another submission with this Idempotency-Key that was claimed after `since`; None without one."""
+    cursor = await conn.execute(
+        """
+        SELECT claim_outcome(e, %(body_hash)s) AS outcome FROM submission_envelopes e
+        WHERE e.api_key_id = %(api_key_id)s AND e.idempotency_key = %(key)s AND e.created_at > %(since)s
+        """,
+        {"api_key_id": api_key_id, "key": key, "body_hash": body_hash, "since": since},
+    )
+    row = await cursor.fetchone()
+    return row["outcome"] if row else None
 
 
 def _envelope_row(envelope: SubmissionEnvelope) -> dict[str, Any]:

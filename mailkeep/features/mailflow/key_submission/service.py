@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from uuid import UUID
 
 import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
@@ -22,7 +21,6 @@ from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED
 from mailkeep.features.mailflow.key_submission import rules
 from mailkeep.features.mailflow.key_submission.model import CheckedSubmission
 from mailkeep.features.mailflow.sending import recipients as send_recipients, rules as send_rules, service as sending
-from mailkeep.features.mailflow.sending.model import SenderDomain
 from mailkeep.features.mailflow.sending.writes import api_attempt
 from mailkeep.features.record.messages import content
 from mailkeep.features.record.messages.model import HeaderSummary, Message
@@ -72,14 +70,18 @@ async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     if who is None:
         raise _Refused(KEY_ENDED)
     allow(who, "send")
+    digest = submitted.digest.digest()
+    if (key := fields.idempotency_key) and (earlier := await delivery_status.find_claim(app, key_id, key, digest)):
+        return await _repeated(app, submitted, earlier)
     at = app.clock()
     message_id = uuid7(at)
     checked = await _check(app, who, submitted, fields, message_id)
-    mail_from = _envelope_sender(app, message_id, checked, submitted.sender)
+    submitted_to = rules.parse_recipients(checked.recipients).values()
+    mail_from = send_recipients.envelope_sender(app, message_id, checked.author, list(submitted_to))
     message = rules.build_message(who, at, message_id, checked, mail_from)
     failpoint.reach("submission.before_claim")
     begun = await delivery_status.begin_submission(
-        app, who, _envelope(submitted, fields, message), api_attempt(message).charge
+        app, who, _envelope(submitted, message, key, digest), api_attempt(message).charge
     )
     if isinstance(begun, Refusal):
         raise begun
@@ -91,8 +93,7 @@ async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
         await asyncio.to_thread(content.save_contents, app.data_dir, [(message.id, _chunks(head, submitted))])
     failpoint.reach("submission.content_saved")
     app.counters.add("submissions", "accepted")
-    sender = mail_from if mail_from != submitted.sender else None
-    return Verdict(changes=Changes(sender, checked.removed, submitted.numbers, checked.added))
+    return Verdict(changes=Changes(mail_from, checked.removed, submitted.numbers, checked.added))
 
 
 def _chunks(head: bytes, submitted: FilteredMessage) -> Iterator[bytes]:
@@ -125,7 +126,9 @@ async def _check(
         raise _Refused(author)
     parsed = rules.parse_recipients(submitted.recipients)
     by_key = {each.key: each for each in parsed.values()}
-    domain = await _check_author(app, who, author, submitted.sender, by_key.keys())
+    # The policy service has checked the envelope sender.
+    domains = await sending.refuse_senders(app, who, [author], by_key.keys())
+    domain = send_rules.domain_may_send(domains.get(author.key))
     remaining, suppressed = send_recipients.split_suppressed(list(by_key.values()), domain, None)
     keys = by_key.keys() - {each.key for each in remaining}
     removed = [text for text, address in parsed.items() if address.key in keys]
@@ -149,34 +152,7 @@ async def _check(
     )
 
 
-def _envelope_sender(app: App, message_id: UUID, checked: CheckedSubmission, sender: str) -> str:
-    """The bounce address. The null sender stays: it says that nobody wants bounces (RFC 3834 §3.3)."""
-    if not sender:
-        return ""
-    envelope = [address for each in checked.recipients if (address := _address(each))]
-    return send_recipients.envelope_sender(app, message_id, checked.author, envelope)
-
-
-def _address(text: str) -> Address | None:
-    try:
-        return parse_address(text)
-    except AddressError:
-        return None
-
-
-async def _check_author(
-    app: App, who: Principal, author: Address, sender: str, recipient_keys: Collection[str]
-) -> SenderDomain:
-    """The author's domain, with its suppressions of these recipients. The envelope sender is checked as well."""
-    senders = {author, *([address] if sender and (address := _address(sender)) else [])}
-    domains = await sending.refuse_senders(app, who, senders, recipient_keys)
-    for each in senders:
-        send_rules.domain_may_send(domains.get(each.key))
-    return domains[author.key]
-
-
-def _envelope(submitted: FilteredMessage, fields: SubmissionFields, message: Message) -> SubmissionEnvelope:
-    key = fields.idempotency_key
+def _envelope(submitted: FilteredMessage, message: Message, key: str | None, digest: bytes) -> SubmissionEnvelope:
     return SubmissionEnvelope(
         submitted.queue_id,
         submitted.login,
@@ -186,5 +162,5 @@ def _envelope(submitted: FilteredMessage, fields: SubmissionFields, message: Mes
         message.created_at,
         message,
         key,
-        submitted.digest.digest() if key else None,
+        digest if key else None,
     )
