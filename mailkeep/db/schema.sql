@@ -34,6 +34,7 @@ TABLE admins
     CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
     CREATE INDEX admins_by_domain ON admins USING btree (split_part(email_key, '@'::text, 2))
     CREATE TRIGGER admins_end_invitation AFTER UPDATE OF password_hash, active ON admins FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)))) EXECUTE FUNCTION end_invitation()
+    CREATE TRIGGER admins_end_key_sessions AFTER UPDATE OF active ON admins FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION end_key_sessions()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE aliases
@@ -99,6 +100,7 @@ TABLE api_keys
     CONSTRAINT api_keys_token_unique UNIQUE (token_hash)
     CREATE INDEX api_keys_by_admin ON api_keys USING btree (admin_id)
     CREATE INDEX api_keys_by_parent ON api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL)
+    CREATE TRIGGER api_keys_end_sessions AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION end_key_sessions()
     CREATE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -485,6 +487,18 @@ TABLE invitations
     CONSTRAINT invitations_pkey PRIMARY KEY (id)
     CONSTRAINT invitations_token_unique UNIQUE (token_hash)
     CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE key_sessions
+    pid integer NOT NULL
+    key_id uuid NOT NULL
+    client text NOT NULL
+    opened_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone
+    CONSTRAINT key_sessions_pkey PRIMARY KEY (pid)
+    CREATE INDEX key_sessions_by_expiry ON key_sessions USING btree (expires_at) WHERE (expires_at IS NOT NULL)
+    CREATE INDEX key_sessions_by_key ON key_sessions USING btree (key_id)
+    CREATE TRIGGER key_sessions_notify AFTER INSERT OR UPDATE ON key_sessions FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE login_failures UNLOGGED
@@ -1362,6 +1376,7 @@ FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS i
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_invitation() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION end_key_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
@@ -1386,6 +1401,7 @@ FUNCTION mta_decode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, 
 FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain_inactive(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_encode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
+FUNCTION mta_key_login(p_user text, p_protocol text, p_digest text, p_address text) RETURNS TABLE(login text, access text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_login_mailbox(p_local text, p_domain text, p_protocol text) RETURNS TABLE(mailbox mailboxes, access_version bigint, app_passwords_only boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix

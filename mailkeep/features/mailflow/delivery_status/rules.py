@@ -36,6 +36,7 @@ from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.daemons.probe_mailbox import SMTP_CLIENTS, is_probe
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
+from mailkeep.mail.postfix.submission_login import parse_key_login
 
 # By the last component of each port's `syslog_name` in master.cf.
 _ORIGINS: dict[str, Origin] = {
@@ -88,9 +89,13 @@ def submission_charges(envelopes: Iterable[SubmissionEnvelope]) -> list[tuple[da
     """The charges that the policy server has counted for these messages, each with its time."""
     charges: list[tuple[datetime, SendCharge]] = []
     for each in envelopes:
-        mailbox = parse_address(each.login)
-        sender = parse_address(each.sender) if each.sender else mailbox
-        charges.append((each.created_at, SendCharge(mailbox, None, len(each.recipients), written=sender)))
+        if parse_key_login(each.login) is not None:
+            charge = SendCharge(parse_address(each.sender), None, len(each.recipients))
+        else:
+            mailbox = parse_address(each.login)
+            sender = parse_address(each.sender) if each.sender else mailbox
+            charge = SendCharge(mailbox, None, len(each.recipients), written=sender)
+        charges.append((each.created_at, charge))
     return charges
 
 

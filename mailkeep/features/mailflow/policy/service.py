@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
+from uuid import UUID
 
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
@@ -19,14 +21,16 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
+from mailkeep.features.mailflow.key_senders import service as key_senders
+from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED, NO_SENDER
 from mailkeep.features.mailflow.policy import rules
 from mailkeep.features.mailflow.policy.model import Transaction
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.rules import FORWARDS_TOO_MUCH
 from mailkeep.mail.message import srs
-from mailkeep.mail.postfix.policy import DUNNO
+from mailkeep.mail.postfix.policy import DUNNO, OK
 from mailkeep.mail.postfix.socketmap import Table
-from mailkeep.mail.postfix.submission_login import parse_login
+from mailkeep.mail.postfix.submission_login import parse_key_login, parse_login
 
 log = structlog.get_logger("mailkeep.policy")
 
@@ -60,6 +64,8 @@ class PolicyServer:
                 return await self._check_recipient(request, secret)
             case "RCPT" if context == "redirect":
                 return await self._check_redirect(request)
+            case "RCPT" if (key_id := parse_key_login(request.get("sasl_username", ""))) is not None:
+                return await self._check_key_recipient(request, key_id)
             case "RCPT":
                 recipients, recipient = self._transaction(instance).recipients, request.get("recipient", "")
                 if not recipients and not await self._may_submit(request):
@@ -176,6 +182,9 @@ class PolicyServer:
         the recipients from RCPT.
         """
         app, at = self._app, self._app.clock()
+        key_id = parse_key_login(request.get("sasl_username", ""))
+        if key_id is not None:
+            return await self._check_key_submission(request, key_id, collected)
         if not await self._may_submit(request):
             return rules.ACCESS_LOST
         login, client = parse_login(request.get("sasl_username", "")).address, request.get("client_address", "")
@@ -192,14 +201,59 @@ class PolicyServer:
             return rules.UNKNOWN_SENDER
         if action := rules.domain_action(domain):
             return action
-        only_recipient = request.get("recipient", "")  # Postfix sends it if the message has one recipient
-        recipients = collected or ([only_recipient] if only_recipient else [])
+        recipients = rules.recipients(request, collected)
         count = rules.count_recipients(request, recipients)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
         (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, mailbox_domain.id, count, written=sender)])
         if refusal:
             return rules.refusal_action(refusal)
         await self._record_envelope(request, login, recipients, client, at)
+        return DUNNO
+
+    async def _check_key_recipient(self, request: Mapping[str, str], key_id: UUID) -> str:
+        """The action for a recipient of a message that an API key submits. OK instead of DUNNO: the sender is checked
+        here, not by the restrictions for mailboxes that follow.
+        """
+        recipients, recipient = self._transaction(request.get("instance", "")).recipients, request.get("recipient", "")
+        if not recipients:
+            action = await self._check_key_sender(request, key_id, count=False)
+            if isinstance(action, str):
+                return action
+        if recipient and recipient not in recipients:
+            recipients.append(recipient)
+        return OK
+
+    async def _check_key_sender(
+        self, request: Mapping[str, str], key_id: UUID, *, count: bool
+    ) -> str | tuple[Principal, SendCharge]:
+        """The caller, and the charge for its envelope sender; or the action if the key may not send from it."""
+        try:
+            who = await key_senders.find_caller(self._app, key_id, request.get("client_address", ""), count=count)
+            if who is None:
+                return str(KEY_ENDED)
+            sender = rules.parse_sender(request.get("sender", ""), "")
+            if sender is None:
+                return str(NO_SENDER)
+            (domain,) = await key_senders.check_senders(self._app, who, [sender])
+        except Unavailable:
+            raise
+        except Refusal as refusal:
+            return str(key_senders.refusal_reply(refusal))
+        return who, SendCharge(sender, domain.id, 1)
+
+    async def _check_key_submission(self, request: Mapping[str, str], key_id: UUID, collected: list[str]) -> str:
+        """The action for a message that an API key submits; it counts as one request of the key, and as by API."""
+        checked = await self._check_key_sender(request, key_id, count=True)
+        if isinstance(checked, str):
+            return checked
+        (who, charge), at = checked, self._app.clock()
+        recipients = rules.recipients(request, collected)
+        charge = replace(charge, recipients=rules.count_recipients(request, recipients))
+        (refusal,) = await abuse.count(self._app, who, at, [charge])
+        if refusal:
+            return str(key_senders.refusal_reply(refusal))
+        client = request.get("client_address", "")
+        await self._record_envelope(request, request.get("sasl_username", ""), recipients, client, at)
         return DUNNO
 
     async def _record_envelope(
