@@ -254,6 +254,18 @@ CREATE TABLE revoked_api_keys (
     token_hash bytea PRIMARY KEY
 );
 
+-- Submission sessions that API keys opened: the process of Postfix (smtpd) that serves each, and the client's address. A row
+-- stays until another session is opened in the process, or the process has ended.
+CREATE TABLE key_sessions (
+    pid        integer PRIMARY KEY,
+    key_id     uuid NOT NULL,                                                       -- also of a key that is revoked meanwhile
+    client     text NOT NULL,
+    opened_at  timestamptz NOT NULL,
+    expires_at timestamptz                                                          -- of the key
+);
+CREATE INDEX key_sessions_by_key ON key_sessions (key_id);
+CREATE INDEX key_sessions_by_expiry ON key_sessions (expires_at) WHERE expires_at IS NOT NULL;
+
 -- Requests with an Idempotency-Key, kept for 24 hours. `status` and `answer` are set with the response.
 CREATE TABLE idempotency_keys (
     caller_id  uuid NOT NULL,                                                       -- the API key, admin or mailbox

@@ -69,6 +69,7 @@ _RECONNECT_SECONDS = 0.1
 _FLUSH_SECONDS = 1.0  # batches changes of many domains; modification times have a resolution of a second
 _RECONCILE_SECONDS = 600.0
 _REMOVE_MAIL_SECONDS = 10.0
+_PRUNE_SESSIONS_SECONDS = 3600.0
 _LOG_CHECKS = 15  # how often to check whether the log is read up to the time of the listing
 _GRACE = timedelta(minutes=10)  # newer messages may be on their way into the queue
 
@@ -121,7 +122,7 @@ class NodeAgent:
             async for notification in conn.notifies(timeout=_CHECK_SECONDS, stop_after=1):
                 if notification.payload == "domains":
                     self._domains_changed = True
-                elif notification.payload in ("session_ends", "app_passwords"):
+                elif notification.payload in ("session_ends", "app_passwords", "key_sessions"):
                     self.session_ender.wake()
                 else:
                     self._task_requested.set()
@@ -243,6 +244,7 @@ async def serve(app: App, process: Process) -> None:
         node_health.keep_reporting(app, process.paths, prober),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
+        repeat(_PRUNE_SESSIONS_SECONDS, "submission sessions that have ended", node.session_ender.prune_key_sessions),
         RenderChildren(process.sockets["templates"]).run(),
         tasks.run_sealing(app),
         tasks.run_audit_pruning(app),

@@ -119,5 +119,19 @@ async def authenticate(conn: Conn, raw_key: str, at: datetime, address: str, *, 
     return key
 
 
+async def find_authenticated(
+    conn: Conn, key_id: UUID, at: datetime, address: str, *, count: bool
+) -> AuthenticatedKey | None:
+    """The key of a session that it opened from this address, with its owner's present rights; None if it is not valid
+    any more. With `count` a request is counted, as by `authenticate`.
+    """
+    return await store.authenticate(conn, key_id, at, rules.strip_zone(address), count)
+
+
+async def opens_submission(conn: Conn, digest: str, address: str) -> bool:
+    """Whether the key with this SHA-256 in hexadecimal opens a submission session from this address now."""
+    return await store.opens_submission(conn, digest, address)
+
+
 def _target(key: ApiKey) -> AuditTarget:
     return AuditTarget("api_key", key.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, LiteralString
 from uuid import UUID
 
 import psycopg
@@ -112,13 +112,14 @@ async def delete_old_rates(conn: Conn, before: datetime) -> None:
 
 
 async def authenticate(
-    conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
+    conn: Conn, key: bytes | UUID, at: datetime, address: str | None, count: bool
 ) -> AuthenticatedKey | None:
-    """The valid key with this hash; None if it is unknown or expired, or its owner is disabled. The request is counted
-    if `count` is set and the key is allowed from `address` (None: an invalid address, in no network).
+    """The valid key with this hash or ID; None if it is unknown or expired, or its owner is disabled. The request is
+    counted if `count` is set and the key is allowed from `address` (None: an invalid address, in no network).
 
     One statement, to run in autocommit.
     """
+    condition: LiteralString = "k.id = %(key)s" if isinstance(key, UUID) else "k.token_hash = %(key)s"
     cursor = await conn.execute(
         """
         WITH valid_key AS (
@@ -126,7 +127,9 @@ async def authenticate(
                    k.last_used_at, a.role, a.must_change_password,
                    a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
-            WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+            WHERE """
+        + condition
+        + """ AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
         ), counted AS MATERIALIZED (
             SELECT usage.accepted, usage.used, usage.wait
             FROM valid_key v CROSS JOIN LATERAL count_api_call(v.id, v.rate_limit, %(at)s) usage
@@ -148,7 +151,7 @@ async def authenticate(
         FROM valid_key v LEFT JOIN counted ON true
         """,
         {
-            "token_hash": token_hash,
+            "key": key,
             "at": at,
             "address": address,
             "count": count,
@@ -157,6 +160,14 @@ async def authenticate(
     )
     row = await cursor.fetchone()
     return _to_authenticated_key(row) if row else None
+
+
+async def opens_submission(conn: Conn, digest: str, address: str) -> bool:
+    """Whether Dovecot accepts the key with this SHA-256 in hexadecimal for a submission session from an address."""
+    cursor = await conn.execute(
+        "SELECT FROM mta_key_login('apikey', 'smtp', %(digest)s, %(address)s)", {"digest": digest, "address": address}
+    )
+    return await cursor.fetchone() is not None
 
 
 async def find_invalid_reason(conn: Conn, token_hash: bytes, at: datetime) -> Literal["expired", "revoked"] | None:

@@ -60,3 +60,9 @@ def count_recipients(request: Mapping[str, str], recipients: list[str]) -> int:
     """
     text = request.get("recipient_count", "")
     return max(parse_number(text) if len(text) < 9 else 0, len(recipients), 1)
+
+
+def recipients(request: Mapping[str, str], collected: list[str]) -> list[str]:
+    """The known recipients at the end of a message: those `collected` at RCPT, or the only one, which Postfix sends."""
+    only_recipient = request.get("recipient", "")
+    return collected or ([only_recipient] if only_recipient else [])
