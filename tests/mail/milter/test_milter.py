@@ -93,7 +93,8 @@ async def test_a_message_is_collected_and_its_fields_are_kept_apart(
     served: tuple[Filter, MilterServer, Path],
 ) -> None:
     found, _, path = served
-    found.verdict = Verdict(changes=Changes("b+1@x.test", ["a@far.test"], [("X-Tags", 1), ("X-Tags", 2)], [("A", "b")]))
+    fields = [("X-Tags", 1), ("X-Tags", 2)]
+    found.verdict = Verdict(changes=Changes("b+1@x.test", ["a@far.test"], fields, [("A", "b")]))
     async with connected(path) as client:
         client.begin("key", b"<a@far.test>", b"<B@far.test>")
         client.fields((b"Subject", b" one\n two"), (b"x-mailkeep-tags", b" a"), (b"X-Mailkeep-Tags", b" b"))
@@ -129,7 +130,7 @@ async def test_messages_of_other_logins_end_with_their_header(served: tuple[Filt
         client.fields((b"Subject", b" x"), (b"Idempotency-Keys", b" x"))
         client.send(b"N")
         assert await client.receive() == (b"a", b"")
-        # In the same session, a message with a field that only this server sets, and one that only the API's clients do.
+        # In the same session, a message with a field that only this server sets, and one that is for keys.
         client.begin("alice@x.test/1")
         client.fields((b"Idempotency-Key", b" x"), (b"X-Mailkeep-Tags", b" x"))
         client.send(b"N")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,87 +13,11 @@ import pytest
 
 from mailkeep.core.address import parse_address
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
-from mailkeep.features.mailflow.key_submission.service import decide
 from mailkeep.mail.message.bounce_address import bounce_address
-from mailkeep.mail.message.submission_fields import SubmissionDigest
 from mailkeep.mail.milter import protocol
-from mailkeep.mail.milter.server import FilteredMessage, Verdict
-from mailkeep.mail.smtp.spool import Spool
-from mailkeep.run.processes.logs_agent import LogFollower
-from tests.mailflow.delivery_status.log_writer import LogWriter
+from mailkeep.mail.milter.server import Verdict
+from tests.mailflow.key_submission.program import FULL, HEAD, SHOP, Log, Program
 from tests.support.client import EXAMPLE, OTHER, Api
-
-SHOP = f"shop@{EXAMPLE}"
-_HEAD = f"From: Shop <{SHOP}>\r\nTo: A <a@far.test>\r\nSubject: Hello\r\n"
-_FULL = _HEAD + "Date: Thu, 26 Nov 2026 12:00:00 +0000\r\nMessage-ID: <1@client.test>\r\n"
-
-
-class Log(LogWriter):
-    """A log and what follows it."""
-
-    def __init__(self, api: Api, path: Path) -> None:
-        super().__init__(path, api.clock)
-        self.follower = LogFollower(api.app, path)
-
-    async def read(self) -> None:
-        self.follower._caught_up_at = -1e9
-        while await self.follower.read_next():
-            pass
-
-    async def accept(self, queue_id: str) -> None:
-        self.add(
-            f"submission/smtpd[9]: {queue_id}: client=h[192.0.2.5], sasl_method=PLAIN, sasl_username=key:x",
-            f"cleanup[9]: {queue_id}: message-id=<1@client.test>",
-            f"qmgr[9]: {queue_id}: from=<{SHOP}>, size=700, nrcpt=1 (queue active)",
-        )
-        await self.read()
-
-    async def refuse(self, queue_id: str) -> None:
-        self.add(
-            f"cleanup[9]: {queue_id}: milter-reject: END-OF-MESSAGE from h[192.0.2.5]: 4.7.1 Try again later; "
-            f"from=<{SHOP}> to=<a@far.test> proto=ESMTP helo=<h>"
-        )
-        await self.read()
-
-
-class Program:
-    """A program with a key, behind Postfix."""
-
-    def __init__(self, api: Api, key_id: UUID) -> None:
-        self.api, self.key_id = api, key_id
-        self._numbers = itertools.count(1)
-        self.queue_id = ""
-
-    async def submit(
-        self,
-        *to: str,
-        key: str = "",
-        tags: str = "",
-        head: str = _FULL,
-        body: bytes = b"Hello.\r\n",
-        sender: str = SHOP,
-    ) -> Verdict:
-        """The verdict on a message."""
-        self.queue_id = f"4jW9T1xz0bz{next(self._numbers)}"
-        to = to or ("a@far.test",)
-        spool, digest = Spool(None, 1 << 20), SubmissionDigest()
-        spool.write(head.encode() + b"\r\n" + body)
-        digest.add_field("From", hashlib.sha256(head.encode()).digest())
-        digest.add_body(body)
-        digest.add_envelope(sender, to)
-        names = [("X-Mailkeep-Tags", tags), ("Idempotency-Key", key)]
-        fields = [(name, value) for name, value in names if value]
-        message = FilteredMessage(
-            f"key:{self.key_id}", "192.0.2.5", self.queue_id, sender, list(to), fields, [(name, 1) for name, _ in fields],
-            digest, head.encode(), spool.finish(),
-        )  # fmt: skip
-        return await decide(self.api.app, message)
-
-    async def replies(self, *to: str, **more: Any) -> str:
-        """The text of a verdict that is a reply."""
-        reply = (await self.submit(*to, **more)).reply
-        assert reply[4:5] == b"y", reply
-        return reply[5:-1].decode()
 
 
 @pytest.fixture
@@ -120,7 +43,7 @@ async def rows(api: Api) -> Sequence[Any]:
 async def test_an_accepted_message_is_in_the_history_when_the_log_shows_it(
     api: Api, program: Program, log: Log
 ) -> None:
-    verdict = await program.submit("a@far.test", "hidden@far.test", tags="one, two", head=_HEAD)
+    verdict = await program.submit("a@far.test", "hidden@far.test", tags="one, two", head=HEAD)
     assert verdict.reply == protocol.ACCEPT
     assert await counts(api) == {SHOP: 2, EXAMPLE: 2}
     assert await rows(api) == []
@@ -135,7 +58,7 @@ async def test_an_accepted_message_is_in_the_history_when_the_log_shows_it(
     # The message has neither Date nor Message-ID.
     assert [name for name, _ in verdict.changes.added_fields] == ["Date", "Message-ID"]
     assert found["message_id"] == f"<{row['id']}@{EXAMPLE}>"
-    content = (await api.sue.get(f"/messages/{row['id']}/raw")).raw
+    content = (await api.sue.get(f"/messages/{row['id']}/raw")).body
     assert content.startswith(b"Date: ")
     assert content.endswith(b"Subject: Hello\r\n\r\nHello.\r\n")
     (event,) = await api.sql("SELECT kind, data FROM events")
@@ -155,7 +78,7 @@ async def test_a_claim_is_pending_until_the_log_shows_the_acceptance(api: Api, p
     assert len(await rows(api)) == 1
     # Another key has its own claims, and a claim ends after a day.
     _, other = await api.key(api.adam)
-    assert (await Program(api, other).submit(key="k", body=b"Bye.\r\n")).reply == protocol.ACCEPT
+    assert (await Program(api, other, program.numbers).submit(key="k", body=b"Bye.\r\n")).reply == protocol.ACCEPT
     api.clock.advance(hours=24)
     assert (await program.submit(key="k", body=b"Bye.\r\n")).reply == protocol.ACCEPT
 
@@ -218,11 +141,11 @@ async def test_suppressed_recipients_are_removed_and_not_counted(api: Api, progr
 @pytest.mark.parametrize(
     "change, said",
     [
-        ({"head": _FULL.replace(EXAMPLE, "unmanaged.test")}, "553 5.7.1 "),
-        ({"head": _FULL.replace(EXAMPLE, OTHER)}, "553 5.7.1 "),
-        ({"head": _FULL.replace(EXAMPLE, "x")}, "550 5.6.0 From"),
-        ({"head": _FULL + f"From: {SHOP}\r\n"}, "550 5.6.0 "),
-        ({"head": _FULL.replace(f"<{SHOP}>", f"<{SHOP}>, b@{EXAMPLE}")}, "550 5.6.0 "),
+        ({"head": FULL.replace(EXAMPLE, "unmanaged.test")}, "553 5.7.1 "),
+        ({"head": FULL.replace(EXAMPLE, OTHER)}, "553 5.7.1 "),
+        ({"head": FULL.replace(EXAMPLE, "x")}, "550 5.6.0 From"),
+        ({"head": FULL + f"From: {SHOP}\r\n"}, "550 5.6.0 "),
+        ({"head": FULL.replace(f"<{SHOP}>", f"<{SHOP}>, b@{EXAMPLE}")}, "550 5.6.0 "),
         ({"head": "Subject: x\r\n"}, "550 5.6.0 "),
         ({"tags": "x" * 101}, "550 5.6.0 X-Mailkeep-Tags"),
         ({"key": "a b"}, "550 5.6.0 Idempotency-Key"),
@@ -244,8 +167,6 @@ async def test_a_key_that_has_ended_and_a_suspended_sender_are_refused(api: Api,
 
 
 async def test_a_sender_over_its_limit_is_refused_suspended_and_claims_nothing(api: Api, program: Program) -> None:
-    from dataclasses import replace
-
     api.app.settings = replace(api.app.settings, abuse=replace(api.app.settings.abuse, sender_per_hour=2))
     assert (await program.submit("a@far.test", "b@far.test", key="1")).reply == protocol.ACCEPT
     assert (await program.replies("c@far.test", key="2")).startswith("450 4.7.1 ")
