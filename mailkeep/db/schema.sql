@@ -1156,8 +1156,16 @@ TABLE submission_envelopes
     recipients text[] NOT NULL
     client text NOT NULL
     created_at timestamp with time zone NOT NULL
+    accepted_at timestamp with time zone
+    message jsonb
+    api_key_id uuid
+    idempotency_key text
+    body_hash bytea
+    CONSTRAINT submission_envelopes_claim CHECK (((num_nulls(idempotency_key, body_hash) = ANY (ARRAY[0, 2])) AND ((idempotency_key IS NULL) OR (api_key_id IS NOT NULL))))
     CONSTRAINT submission_envelopes_pkey PRIMARY KEY (queue_id)
     CREATE INDEX submission_envelopes_by_age ON submission_envelopes USING btree (created_at)
+    CREATE UNIQUE INDEX submission_envelopes_claims ON submission_envelopes USING btree (api_key_id, idempotency_key) WHERE (idempotency_key IS NOT NULL)
+    CREATE INDEX submission_envelopes_open ON submission_envelopes USING btree (created_at) WHERE (accepted_at IS NULL)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE suppressions
@@ -1353,7 +1361,9 @@ FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, sta
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_scheduled(p_at timestamp with time zone, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_submission(p_at timestamp with time zone, p_since timestamp with time zone, p_envelope jsonb, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint) RETURNS TABLE(outcome text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_dns_checks(p_at timestamp with time zone, p_until timestamp with time zone, p_limit integer, p_rate integer, p_cost integer, p_regular boolean) RETURNS SETOF dns_checks; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION claim_outcome(claim submission_envelopes, p_body_hash bytea) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app

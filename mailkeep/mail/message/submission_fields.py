@@ -81,7 +81,7 @@ class SubmissionDigest:
     """SHA-256 of what a submission asks for. Two submissions with one Idempotency-Key must have the same.
 
     It covers envelope, header and body. Message-ID, Date and trace fields are not part of it: a program that composes
-    its message again for a retry writes others. Call `add_envelope` and `add_field` before `add_body`.
+    its message again for a retry writes others. The order of the calls matters: use the same for all messages.
     """
 
     def __init__(self) -> None:

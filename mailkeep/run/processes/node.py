@@ -189,6 +189,7 @@ class NodeAgent:
         if missing is not None:
             await delivery_status.end_missing(self.app, [each for each in missing if each.id in self._missing])
             self._missing = frozenset(each.id for each in missing)
+            await delivery_status.free_unaccepted(self.app, queued, listed_at)
 
     async def _find_missing(self, queued: Collection[str], listed_at: datetime) -> list[MissingMessage] | None:
         """Messages that are not in the queue but should be; None if the log is not read up to `listed_at` in time."""

@@ -24,6 +24,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     TrackedMessage,
 )
 from mailkeep.features.mailflow.receiving.model import RejectedRecipient
+from mailkeep.features.mailflow.sending import writes
 from mailkeep.features.record.messages.model import (
     DeliveryOutcome,
     HeaderSummary,
@@ -36,7 +37,6 @@ from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.daemons.probe_mailbox import SMTP_CLIENTS, is_probe
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
-from mailkeep.mail.postfix.submission_login import parse_key_login
 
 # By the last component of each port's `syslog_name` in master.cf.
 _ORIGINS: dict[str, Origin] = {
@@ -86,16 +86,15 @@ def is_refused_at_end(line: log.LogLine) -> bool:
 
 
 def submission_charges(envelopes: Iterable[SubmissionEnvelope]) -> list[tuple[datetime, SendCharge]]:
-    """The charges that the policy server has counted for these messages, each with its time."""
+    """The charges that were counted for these messages, each with its time."""
     charges: list[tuple[datetime, SendCharge]] = []
     for each in envelopes:
-        if parse_key_login(each.login) is not None:
-            charge = SendCharge(parse_address(each.sender), None, len(each.recipients))
-        else:
-            mailbox = parse_address(each.login)
-            sender = parse_address(each.sender) if each.sender else mailbox
-            charge = SendCharge(mailbox, None, len(each.recipients), written=sender)
-        charges.append((each.created_at, charge))
+        if each.message is not None:
+            charges.append(writes.api_attempt(each.message).count)
+            continue
+        mailbox = parse_address(each.login)
+        sender = parse_address(each.sender) if each.sender else mailbox
+        charges.append((each.created_at, SendCharge(mailbox, None, len(each.recipients), written=sender)))
     return charges
 
 
@@ -329,9 +328,15 @@ def recipients_by_forwarding_domain(mail: TrackedMessage, attempts: Iterable[Log
 
 
 def build_submitted_message(
-    at: datetime, mail: TrackedMessage, recipients: Sequence[str], domain: Domain | None
+    at: datetime,
+    mail: TrackedMessage,
+    recipients: Sequence[str],
+    domain: Domain | None,
+    envelope: SubmissionEnvelope | None,
 ) -> Message:
-    """The history's row of a message that a mail client submitted, not yet accepted; `domain` is the sender's."""
+    """The history's row of a message that a client submitted, not yet accepted; `domain` is the sender's."""
+    if envelope and envelope.message:
+        return replace(envelope.message, size=mail.size)
     to, cc = ([each.email for each in parse_addresses(mail.head.get(field, ""))] for field in ("to", "cc"))
     row_domain = MessageDomain(domain.id if domain else None, domain_of(mail.sender))
     header = _header(mail, to or ([] if cc else list(recipients)), cc)

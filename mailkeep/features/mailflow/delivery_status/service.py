@@ -6,14 +6,19 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import cast
 from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.counters import Counters
+from mailkeep.core.errors import Refusal
+from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.abuse.model import SendCharge, SendVerdict, VerdictKind
 from mailkeep.features.mailflow.delivery_status import log_updates, rules, store
 from mailkeep.features.mailflow.delivery_status.model import (
+    Begun,
     LogPosition,
     MissingMessage,
     RetryIntervals,
@@ -30,6 +35,9 @@ from mailkeep.mail.postfix.log_files import LogFile, Piece, find_log_file
 _NEVER_QUEUED = timedelta(days=1)  # mail that was refused, or whose client went away
 _STALE = timedelta(days=30)
 _LIFETIME = timedelta(days=30)  # longer than any queue keeps mail
+_LONGEST_ACCEPTANCE = timedelta(minutes=15)  # from the envelope to qmgr's line, with all timeouts of the filters
+CLAIMED_FOR = timedelta(hours=24)
+"""How long an Idempotency-Key is kept, as by the API."""
 _PAGE = 500
 _NOT_IN_QUEUE = "The message is no longer in the queue, and the log does not show its outcome"
 
@@ -102,10 +110,53 @@ def _retry_intervals(app: App) -> RetryIntervals:
     return RetryIntervals(shortest, max(shortest, longest))
 
 
-async def record_envelope(app: App, envelope: SubmissionEnvelope) -> None:
-    """Store the envelope of a message that a mail client submits, before Postfix accepts it."""
+async def begin_submission(
+    app: App, who: Principal, envelope: SubmissionEnvelope, charge: SendCharge
+) -> Begun | Refusal:
+    """Count a message that a client submits and store its envelope in one commit, before Postfix accepts it: once for
+    each queue ID. A refusal is that of `abuse.count`; then nothing is stored.
+    """
+    at = envelope.created_at
     async with app.db.autocommit() as conn:
-        await store.insert_envelope(conn, envelope)
+        (charged,) = await abuse.charge_mailboxes(conn, [charge])
+        arguments = abuse.count_arguments(app, [charged])
+        outcome, retry_after = await store.begin_submission(conn, at, at - CLAIMED_FOR, envelope, arguments)
+    match outcome:
+        case "counted" | "present" | "pending" | "replayed" | "mismatch":
+            return outcome
+        case "sender_rate":
+            (refusal,) = await abuse.count(app, who, at, [charge])  # suspends the sender
+            if refusal is not None:
+                return refusal
+            # Counts of others have expired meanwhile.
+            async with app.db.autocommit() as conn:
+                await abuse.uncount(conn, [(at, charge)])
+            return await begin_submission(app, who, envelope, charge)
+        case _:
+            (refusal,) = abuse.refusals(app, [charged], [SendVerdict(cast(VerdictKind, outcome), retry_after)])
+            assert refusal is not None
+            return refusal
+
+
+async def find_claim(app: App, api_key_id: UUID, key: str, body_hash: bytes) -> Begun | None:
+    """What `begin_submission` would say about the Idempotency-Key of another submission; None if it is not claimed."""
+    async with app.db.autocommit() as conn:
+        return await store.find_claim(conn, api_key_id, key, body_hash, app.clock() - CLAIMED_FOR)
+
+
+async def free_unaccepted(app: App, queued: Collection[str], listed_at: datetime) -> int:
+    """Free the submissions that Postfix has not accepted, by its log and its queue (`queued`, listed at `listed_at`):
+    they are uncounted, and their Idempotency-Keys can be used again. Returns their number; 0 while the log is not read
+    up to that time.
+    """
+    async with app.db.tx() as conn:
+        read_to = await sending.log_read_at(conn)
+        if read_to is None or read_to <= listed_at:
+            return 0
+        freed = await store.delete_unaccepted(conn, listed_at - _LONGEST_ACCEPTANCE, queued)
+        await abuse.uncount_forwards(conn, [each.queue_id for each in freed])
+        await abuse.uncount(conn, rules.submission_charges(freed))
+    return len(freed)
 
 
 async def record_caught_up(app: App, name: str, inodes: Collection[int], at: datetime) -> None:

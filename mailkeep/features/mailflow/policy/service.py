@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -192,7 +190,8 @@ class PolicyServer:
         app, at = self._app, self._app.clock()
         key_id = parse_key_login(request.get("sasl_username", ""))
         if key_id is not None:
-            return await self._check_key_submission(request, key_id, collected)
+            # The milter counts it, after it has decided about suppressed recipients and the Idempotency-Key.
+            return await self._check_key_sender(request, key_id, count=True) or DUNNO
         if not await self._may_submit(request):
             return rules.ACCESS_LOST
         login, client = parse_login(request.get("sasl_username", "")).address, request.get("client_address", "")
@@ -212,11 +211,14 @@ class PolicyServer:
         recipients = rules.recipients(request, collected)
         count = rules.count_recipients(request, recipients)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
-        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, mailbox_domain.id, count, written=sender)])
-        if refusal:
-            return rules.refusal_action(refusal)
-        await self._record_envelope(request, login, recipients, client, at)
-        return DUNNO
+        charge = SendCharge(mailbox, mailbox_domain.id, count, written=sender)
+        refusal = await self._count(
+            request,
+            who,
+            SubmissionEnvelope(request.get("queue_id", ""), login, request.get("sender", ""), recipients, client, at),
+            charge,
+        )
+        return rules.refusal_action(refusal) if refusal else DUNNO
 
     async def _check_key_recipient(self, request: Mapping[str, str], key_id: UUID) -> str:
         """The action for a recipient of a message that an API key submits. OK instead of DUNNO: the sender is checked
@@ -224,8 +226,7 @@ class PolicyServer:
         """
         recipients, recipient = self._transaction(request.get("instance", "")).recipients, request.get("recipient", "")
         if not recipients:
-            action = await self._check_key_sender(request, key_id, count=False)
-            if isinstance(action, str):
+            if action := await self._check_key_sender(request, key_id, count=False):
                 return action
             session = KeySession(
                 key_id, request.get("client_address", ""), self._app.clock(), rules.process_of(request)
@@ -238,10 +239,10 @@ class PolicyServer:
             recipients.append(recipient)
         return OK
 
-    async def _check_key_sender(
-        self, request: Mapping[str, str], key_id: UUID, *, count: bool
-    ) -> str | tuple[Principal, SendCharge]:
-        """The caller, and the charge for its envelope sender; or the action if the key may not send from it."""
+    async def _check_key_sender(self, request: Mapping[str, str], key_id: UUID, *, count: bool) -> str | None:
+        """The action if the key is not valid, or may not send from the envelope sender; else None. With `count` a
+        request of the key is counted.
+        """
         try:
             who = await key_senders.find_caller(self._app, key_id, request.get("client_address", ""), count=count)
             if who is None:
@@ -249,39 +250,31 @@ class PolicyServer:
             sender = rules.parse_sender(request.get("sender", ""), "")
             if sender is None:
                 return str(NO_SENDER)
-            (domain,) = await key_senders.check_senders(self._app, who, [sender])
+            await key_senders.check_senders(self._app, who, [sender])
         except Unavailable:
             raise
         except Refusal as refusal:
             return str(key_senders.refusal_reply(refusal))
-        return who, SendCharge(sender, domain.id, 1)
+        return None
 
-    async def _check_key_submission(self, request: Mapping[str, str], key_id: UUID, collected: list[str]) -> str:
-        """The action for a message that an API key submits; it counts as one request of the key, and as by API."""
-        checked = await self._check_key_sender(request, key_id, count=True)
-        if isinstance(checked, str):
-            return checked
-        (who, charge), at = checked, self._app.clock()
-        recipients = rules.recipients(request, collected)
-        charge = replace(charge, recipients=rules.count_recipients(request, recipients))
-        (refusal,) = await abuse.count(self._app, who, at, [charge])
-        if refusal:
-            return str(key_senders.refusal_reply(refusal))
-        client = request.get("client_address", "")
-        await self._record_envelope(request, request.get("sasl_username", ""), recipients, client, at)
-        return DUNNO
+    async def _count(
+        self, request: Mapping[str, str], who: Principal, envelope: SubmissionEnvelope, charge: SendCharge
+    ) -> Refusal | None:
+        """Count a message, and store its envelope if all recipients are known; otherwise the history takes them from
+        Postfix's log.
 
-    async def _record_envelope(
-        self, request: Mapping[str, str], login: str, recipients: list[str], client: str, at: datetime
-    ) -> None:
-        """Store the envelope if all recipients are known; otherwise the history takes them from Postfix's log.
 
-        The envelope is also needed to uncount the message if Rspamd refuses it.
+        The envelope is also needed to uncount the message if it is not accepted in the end, and so that it is counted
+        once if Postfix repeats its request.
         """
-        queue_id = request.get("queue_id", "")
-        if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
-            envelope = SubmissionEnvelope(queue_id, login, request.get("sender", ""), recipients, client, at)
-            await delivery_status.record_envelope(self._app, envelope)
+        if (
+            envelope.queue_id
+            and envelope.recipients
+            and str(len(envelope.recipients)) == request.get("recipient_count")
+        ):
+            begun = await delivery_status.begin_submission(self._app, who, envelope, charge)
+            return begun if isinstance(begun, Refusal) else None
+        return (await abuse.count(self._app, who, envelope.created_at, [charge]))[0]
 
 
 def sender_tables(app: App) -> dict[str, Table]:
