@@ -490,14 +490,14 @@ TABLE invitations
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE key_sessions
-    pid integer NOT NULL
     key_id uuid NOT NULL
     client text NOT NULL
+    pid integer NOT NULL
     opened_at timestamp with time zone NOT NULL
     expires_at timestamp with time zone
-    CONSTRAINT key_sessions_pkey PRIMARY KEY (pid)
+    CONSTRAINT key_sessions_pkey PRIMARY KEY (key_id, client, pid)
     CREATE INDEX key_sessions_by_expiry ON key_sessions USING btree (expires_at) WHERE (expires_at IS NOT NULL)
-    CREATE INDEX key_sessions_by_key ON key_sessions USING btree (key_id)
+    CREATE UNIQUE INDEX key_sessions_by_pid ON key_sessions USING btree (pid) WHERE (pid > 0)
     CREATE TRIGGER key_sessions_notify AFTER INSERT OR UPDATE ON key_sessions FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 

@@ -13,7 +13,7 @@ from mailkeep.core.network import source_of
 from mailkeep.mail.smtp.channel import Channel
 from mailkeep.mail.smtp.dialogue import CLOSE_SECONDS, STOPPING, SmtpDialogue
 from mailkeep.mail.smtp.reply import SmtpReply
-from mailkeep.mail.smtp.session import SmtpHandler, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.session import SmtpHandler, SmtpLimits, SmtpLogin, SmtpSession
 from mailkeep.mail.smtp.unix_socket import listen_unix
 
 log = logging.getLogger(__name__)
@@ -26,12 +26,18 @@ class SmtpServer:
     """Accepts connections until `close`."""
 
     def __init__(
-        self, handler: SmtpHandler, limits: SmtpLimits, protocol: Literal["smtp", "lmtp"], hostname: str
+        self,
+        handler: SmtpHandler,
+        limits: SmtpLimits,
+        protocol: Literal["smtp", "lmtp"],
+        hostname: str,
+        login: SmtpLogin | None = None,
     ) -> None:
         self._handler = handler
         self._limits = limits
         self._protocol: Literal["smtp", "lmtp"] = protocol
         self._hostname = hostname
+        self._login = login
         self._channels: set[Channel] = set()
         self._sources: Counter[str] = Counter()
         self._listener: asyncio.Server | None = None
@@ -90,8 +96,8 @@ class SmtpServer:
             else:
                 if self.on_session:
                     self.on_session()
-                session = SmtpSession(self._protocol, channel.peer)
-                await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname).run()
+                session = SmtpSession(self._protocol, channel.peer, end=channel.revoke)
+                await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname, self._login).run()
             await channel.close(seconds=CLOSE_SECONDS)
         except Exception:
             log.exception("SMTP connection from %s failed", source)
@@ -115,8 +121,9 @@ async def serve(
     protocol: Literal["smtp", "lmtp"] = "smtp",
     *,
     hostname: str = "localhost",
+    login: SmtpLogin | None = None,
 ) -> SmtpServer:
     """Start a server on `host` and `port` (0: any free port). `hostname` is used in the banner and the EHLO reply."""
-    server = SmtpServer(handler, limits, protocol, hostname)
+    server = SmtpServer(handler, limits, protocol, hostname, login)
     await server.listen(host, port)
     return server

@@ -1,20 +1,19 @@
 """Ends open sessions that have lost their access: of mailboxes by IMAP, POP3 and ManageSieve, and of API keys by
 submission. Runs in the process `node`, as root.
 
-Each change (`directory/mailbox_sessions`), also the expiry of an app password or API key, gets two passes: one at once, and
-one a second later. The second ends sessions that were just opening at the first, and kills processes that have not followed
-SIGTERM. Then the change is forgotten; an agent that is killed before that finds it again.
+Each change (`directory/mailbox_sessions`), also the expiry of an app password or API key, gets two passes: one at once,
+and one a second later. The second ends sessions that were just opening at the first, and kills processes that have not
+followed SIGTERM. Then the change is forgotten; an agent that is killed before that finds it again.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from uuid import UUID
 
 import structlog
 
@@ -29,7 +28,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sessions as dovecot_sessions
 from mailkeep.mail.dovecot.sessions import DovecotSession
 from mailkeep.mail.postfix.submission_login import parse_key_login
-from mailkeep.mail.postfix.submission_sessions import close_connection, is_smtpd
+from mailkeep.mail.postfix.submission_sessions import close_connection, is_smtpd, list_smtpd
 
 log = structlog.get_logger("mailkeep.session_ends")
 
@@ -123,36 +122,32 @@ class SessionEnder:
 
     async def _end_key_sessions(self, changes: Sequence[SessionEnd]) -> None:
         """Close the connections of submission sessions whose API keys have ended."""
-        before = {
-            key_id: self._passes[change.id].first_seen_at + _OPENING
-            for change in changes
-            if (key_id := parse_key_login(change.subject)) is not None
-        }
-        if not before:
-            return
-        async with self.app.db.autocommit() as conn:
-            found = [each for each in await key_sessions.list_of_keys(conn, before) if _is_old(each, before)]
-            for each in found:
-                try:
-                    if close_connection(each.pid, each.client, self.paths.postfix_queue):
-                        log.info("ending a session", login=f"key:{each.key_id}", protocol="smtp", pid=each.pid)
-                except OSError as error:
-                    log.warning(
-                        "the connection of a session whose API key has ended can't be closed; it can send nothing",
-                        login=f"key:{each.key_id}",
-                        why=str(error),
-                    )
-            await key_sessions.forget_closed(conn, found)
+        for change in changes:
+            key_id, before = parse_key_login(change.subject), self._passes[change.id].first_seen_at + _OPENING
+            if key_id is None:
+                continue
+            async with self.app.db.autocommit() as conn:
+                for session in await key_sessions.list_of_key(conn, key_id, before):
+                    self._close(session)
+                await key_sessions.forget_of_key(conn, key_id, before)
+
+    def _close(self, session: KeySession) -> None:
+        queue, is_known = self.paths.postfix_queue, session.pid > 0
+        for pid in [session.pid] if is_known else list_smtpd(queue):
+            try:
+                is_closed = close_connection(pid, session.client, queue, None if is_known else self.paths.auth_socket)
+            except OSError as error:
+                text = "the connection of a session whose API key has ended can't be closed; it can send nothing"
+                log.warning(text, login=f"key:{session.key_id}", why=str(error))
+                return
+            if is_closed:
+                log.info("ending a session", login=f"key:{session.key_id}", protocol="smtp", pid=pid)
 
     async def prune_key_sessions(self) -> None:
         """Forget the submission sessions whose processes have ended."""
         async with self.app.db.autocommit() as conn:
-            await key_sessions.prune(conn, lambda pid: is_smtpd(pid, self.paths.postfix_queue))
+            await key_sessions.prune(conn, self.app.clock(), lambda pid: is_smtpd(pid, self.paths.postfix_queue))
 
     def _ends(self, change: SessionEnd, session: DovecotSession) -> bool:
         is_old = session.began_at <= self._passes[change.id].first_seen_at + _OPENING
         return is_old and rules.ends_session(change, session.login, session.protocol, session.began_at)
-
-
-def _is_old(session: KeySession, before: Mapping[UUID, datetime]) -> bool:
-    return session.opened_at <= before[session.key_id]

@@ -52,7 +52,7 @@ def seconds_until_end(client: smtplib.SMTP) -> float:
     """The seconds until the server has closed the connection."""
     assert client.sock is not None
     began = time.monotonic()
-    client.sock.settimeout(60)
+    client.sock.settimeout(20)
     try:
         while client.sock.recv(4096):
             pass
@@ -124,12 +124,6 @@ def test_the_rate_of_a_key_and_the_limits_of_its_sender(stack: Stack) -> None:
         with pytest.raises(smtplib.SMTPDataError) as caught:
             client.sendmail(sender, ["friend@remote.test"], letter("friend@remote.test", "Too many", sender=sender))
         assert (caught.value.smtp_code, caught.value.smtp_error[:5]) == (450, b"4.7.1")
-    used = (
-        stack.do("GET", f"/domains/{domain}/usage")["sent"]
-        if stack.ask("GET", f"/domains/{domain}/usage").status == 200
-        else 2
-    )
-    assert used == 2
     mailbox = stack.make_mailbox(domain, "suspended")
     stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "test"})
     with connect(stack, create_key(stack)["secret"]) as client:
@@ -151,14 +145,15 @@ def test_open_sessions_end_with_their_key(stack: Stack, how: str) -> None:
         connect(stack, key["secret"], "submissions") as idle,
         connect(stack, key["secret"]) as sending,
     ):
-        assert try_sender(sending, sender)[0] == 250
+        # Messages are in progress in these sessions, in `idle` is none.
+        assert try_sender(sending, sender)[0] == try_sender(other, sender)[0] == 250
         if how == "expired":
             ends_at = datetime.fromisoformat(key["expires_at"])
             time.sleep(max(0.0, (ends_at - datetime.now(UTC)).total_seconds()))
         else:
             revoke(stack, key)
         assert max(seconds_until_end(idle), seconds_until_end(sending)) < END_SECONDS + 3
-        assert try_sender(other, sender)[0] == 250
+        assert other.rcpt("another@remote.test")[0] == 250
     refusal(stack, key["secret"])
     # Postfix goes on: no process was ended, and the port still accepts clients.
     with connect(stack, staying["secret"]) as client:

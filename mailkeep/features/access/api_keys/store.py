@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, Literal, LiteralString
+from typing import Any, Literal
 from uuid import UUID
 
 import psycopg
@@ -119,7 +119,6 @@ async def authenticate(
 
     One statement, to run in autocommit.
     """
-    condition: LiteralString = "k.id = %(key)s" if isinstance(key, UUID) else "k.token_hash = %(key)s"
     cursor = await conn.execute(
         """
         WITH valid_key AS (
@@ -127,9 +126,8 @@ async def authenticate(
                    k.last_used_at, a.role, a.must_change_password,
                    a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
-            WHERE """
-        + condition
-        + """ AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+            WHERE (k.token_hash = %(token_hash)s OR k.id = %(key_id)s)
+              AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
         ), counted AS MATERIALIZED (
             SELECT usage.accepted, usage.used, usage.wait
             FROM valid_key v CROSS JOIN LATERAL count_api_call(v.id, v.rate_limit, %(at)s) usage
@@ -151,7 +149,8 @@ async def authenticate(
         FROM valid_key v LEFT JOIN counted ON true
         """,
         {
-            "key": key,
+            "token_hash": None if isinstance(key, UUID) else key,
+            "key_id": key if isinstance(key, UUID) else None,
             "at": at,
             "address": address,
             "count": count,

@@ -1,4 +1,4 @@
-"""An open submission session of an API key."""
+"""A submission session of an API key."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class KeySession:
-    """A session that a key opened: Postfix's process that serves it, and the client's address."""
+    """A session that a key opened from the address `client`. `pid`: Postfix's process that serves it, 0 if no message has
+    been sent yet, so that the process is not known.
+    """
 
-    pid: int
     key_id: UUID
     client: str
     opened_at: datetime
+    pid: int = 0

@@ -83,9 +83,9 @@ class LoginPolicy:
         """Uncount a login that succeeded, and remember its source; of an API key, its session."""
         if not report.success or not report.remote or is_probe(report.login):
             return
-        if report.protocol == "smtp":
-            await self._record_session(report)
-        if _is_with_key(report):
+        key_id = parse_key_login(report.access)
+        if key_id is not None:
+            await self._record_session(KeySession(key_id, report.remote, self.app.clock()))
             return
         mailbox_id = parse_mail_folder(self.app.data_dir, report.home)
         try:
@@ -98,18 +98,10 @@ class LoginPolicy:
         except Exception:
             log.exception("the result of a login was not recorded after an error")
 
-    async def _record_session(self, report: LoginReport) -> None:
-        """Record the session of an API key. One of a mailbox replaces the earlier session of its process."""
-        key_id, at = parse_key_login(report.access), self.app.clock()
-        if not report.pid.isdecimal() or len(report.pid) > 9:
-            return
-        pid = int(report.pid)
+    async def _record_session(self, session: KeySession) -> None:
         try:
             async with asyncio.timeout(_DECISION_SECONDS), self.app.db.autocommit() as conn:
-                if key_id is None:
-                    await key_sessions.forget(conn, [pid])
-                else:
-                    await key_sessions.record(conn, KeySession(pid, key_id, report.remote, at))
+                await key_sessions.record(conn, session)
         except (Unavailable, TimeoutError) as error:
             self._warn("a submission session was not recorded: the database does not answer", error)
         except Exception:

@@ -11,6 +11,8 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.features.access.key_sessions import service as key_sessions
+from mailkeep.features.access.key_sessions.model import KeySession
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.routing import service as routing
@@ -42,6 +44,7 @@ class PolicyServer:
         self._app = app
         self._rewriter = srs.rewriter(app.vault, app.settings)
         self._transactions: OrderedDict[str, Transaction] = OrderedDict()
+        self._key_processes: set[int] | None = None  # recorded in key_sessions; None: not read yet
 
     async def answer(self, request: Mapping[str, str]) -> str:
         """The action for a request (access(5)); a temporary failure if the database is not available or on an error."""
@@ -91,8 +94,13 @@ class PolicyServer:
         return action
 
     async def _may_submit(self, request: Mapping[str, str]) -> bool:
-        login = parse_login(request.get("sasl_username", ""))
+        login, process = parse_login(request.get("sasl_username", "")), rules.process_of(request)
         async with self._app.db.autocommit() as conn:
+            if self._key_processes is None:
+                self._key_processes = set(await key_sessions.list_pids(conn))
+            if process in self._key_processes:  # it serves the session of a mailbox now
+                await key_sessions.forget(conn, [process])
+                self._key_processes.discard(process)
             return await mailbox_sessions.may_submit(conn, login.address, login.access, self._app.clock())
 
     async def _check_recipient(self, request: Mapping[str, str], secret: str = "") -> str:
@@ -217,8 +225,16 @@ class PolicyServer:
         here, not by the restrictions for mailboxes that follow.
         """
         recipients, recipient = self._transaction(request.get("instance", "")).recipients, request.get("recipient", "")
-        if not recipients and (action := await self._check_key_sender(request, key_id, count=False)):
-            return action
+        if not recipients:
+            if action := await self._check_key_sender(request, key_id, count=False):
+                return action
+            session = KeySession(
+                key_id, request.get("client_address", ""), self._app.clock(), rules.process_of(request)
+            )
+            async with self._app.db.autocommit() as conn:
+                await key_sessions.record(conn, session)
+            if self._key_processes is not None:
+                self._key_processes.add(session.pid)
         if recipient and recipient not in recipients:
             recipients.append(recipient)
         return OK
