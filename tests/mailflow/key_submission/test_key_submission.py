@@ -65,6 +65,15 @@ async def test_an_accepted_message_is_in_the_history_when_the_log_shows_it(
     assert (event["kind"], event["data"]["tags"]) == ("mail.sent", ["one", "two"])
 
 
+async def test_the_history_lists_the_messages_of_a_key(api: Api, program: Program, log: Log) -> None:
+    sending, sending_id = await api.key(api.adam, permissions="sending")
+    assert (await program.submit()).reply == protocol.ACCEPT
+    await log.accept(program.queue_id)
+    assert len((await api.sue.get("/messages", api_key_id=str(program.key_id))).data) == 1
+    assert (await api.sue.get("/messages", api_key_id=str(sending_id))).data == []
+    assert (await sending.get("/messages", api_key_id=str(program.key_id))).data == []
+
+
 async def test_a_claim_is_pending_until_the_log_shows_the_acceptance(api: Api, program: Program, log: Log) -> None:
     assert (await program.submit(key="k")).reply == protocol.ACCEPT
     first = program.queue_id
