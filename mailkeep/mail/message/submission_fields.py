@@ -73,8 +73,6 @@ def _check_tags(tags: Sequence[str]) -> None:
     for tag in tags:
         if not 1 <= len(tag) <= MAX_TAG_LENGTH:
             raise SubmissionFieldError(f"{TAGS}: each tag must have 1 to {MAX_TAG_LENGTH} characters")
-        if not tag.isprintable():
-            raise SubmissionFieldError(f"{TAGS} must not have control characters")
 
 
 class SubmissionDigest:

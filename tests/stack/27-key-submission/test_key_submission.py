@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import smtplib
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from mailkeep.db.instance import run_folder
+from mailkeep.features.mailflow.delivery_status import service as delivery_status
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.message.bounce_address import message_of
+from mailkeep.mail.postfix.queue import list_queue_ids
+from mailkeep.run.runtime.context import attach
 from tests.stack.harness import ADDRESS, Stack, eventually, letter
+from tests.support.instance import ROOT
 
 DOMAIN = "orders.test"
 SHOP = f"shop@{DOMAIN}"
@@ -44,7 +56,8 @@ class Shop:
 
     def sent(self) -> int:
         """The recipients that count for the domain in this hour."""
-        return self.stack.do("GET", f"/domains/{self.domain}/usage")["sent_last_hour"]
+        limits = self.stack.do("GET", f"/abuse/thresholds?scope=domain&id={self.domain}")
+        return limits["values"]["domain_per_hour"]["used"]
 
 
 def submit(client: smtplib.SMTP, *to: str, headers: str = "", **more: Any) -> tuple[int, str]:
@@ -71,8 +84,12 @@ def test_a_message_is_in_the_history_as_one_of_the_api(shop: Shop) -> None:
     assert f"d={DOMAIN}".encode() in mail
     found = shop.row(to)
     assert (found["source"], found["api_key_id"], found["tags"]) == ("smtp", shop.key_id, ["welcome", "order"])
-    assert str(message_of(found["mail_from"])) == found["id"]
-    assert b"X-Order: 17" in shop.stack.content(f"/messages/{found['id']}/raw")
+    (sender,) = shop.stack.senders(to)
+    assert str(message_of(sender)) == found["id"]
+    assert sender.endswith(f"@{DOMAIN}")
+    kept = shop.stack.content(f"/messages/{found['id']}/raw")
+    assert b"X-Order: 17\r\n" in kept
+    assert b"X-Mailkeep" not in kept
 
 
 def test_a_repeated_message_is_sent_and_counted_once(shop: Shop) -> None:
@@ -143,4 +160,96 @@ def test_swaks_sends_with_a_key(shop: Shop) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         assert shop.row(to)["tags"] == ["swaks"]
+    assert len(shop.stack.caught(to)) == 1
+
+
+@contextmanager
+def trapped(stack: Stack, name: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process serves the milter's socket, which kills at this failpoint (`tests/crash/trapped_milter`)."""
+    paths = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
+    own, kept = paths.milter_socket, paths.milter_socket.with_suffix(".kept")
+    own.rename(kept)
+    command = [sys.executable, "-m", "tests.crash.trapped_milter", str(stack.data_dir), name]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        kept.rename(own)
+        process.kill()
+        process.wait(60)
+        if process.stdout:
+            process.stdout.close()
+
+
+def retry(shop: Shop, to: str, headers: str) -> list[int]:
+    """The codes of the replies, until the message is accepted."""
+    codes: list[int] = []
+
+    def is_accepted() -> bool:
+        codes.append(shop.submit(to, headers)[0])
+        return codes[-1] == 250
+
+    eventually(is_accepted, what="the acceptance")
+    return codes
+
+
+@pytest.mark.parametrize("point", ["submission.before_claim", "submission.claimed", "submission.content_saved"])
+def test_a_crash_of_the_milter_loses_and_repeats_nothing(shop: Shop, point: str) -> None:
+    to, headers = f"{point}@remote.test", f"Idempotency-Key: {point}\r\n"
+    before = shop.sent()
+    with trapped(shop.stack, point) as milter:
+        code, text = shop.submit(to, headers)
+        assert code == 451, text
+        assert milter.wait(60) == -signal.SIGKILL
+    assert set(retry(shop, to, headers)) <= {451, 250}
+    shop.row(to)
+    assert shop.submit(to, headers)[0] == 250
+    assert shop.sent() == before + 1
+    assert len(shop.stack.caught(to)) == 1
+
+
+def test_a_crash_of_postfix_after_the_verdict_frees_the_key(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    to, headers = "buyer+6@remote.test", "Idempotency-Key: order-6\r\n"
+    before = shop.sent()
+    with trapped(shop.stack, "cleanup@submission.content_saved"):
+        code, text = shop.submit(to, headers)
+        assert code == 451, text
+    # The log says nothing about the message: it could still be accepted.
+    assert shop.submit(to, headers)[0] == 451
+    assert shop.sent() == before + 1
+    monkeypatch.setattr(delivery_status, "_LONGEST_ACCEPTANCE", timedelta(0))
+    eventually(lambda: asyncio.run(free(shop)), what="the uncounted message")
+    assert shop.sent() == before
+    retry(shop, to, headers)
+    shop.row(to)
+    assert shop.sent() == before + 1
+    assert len(shop.stack.caught(to)) == 1
+
+
+async def free(shop: Shop) -> int:
+    """Free what is not accepted, as the process `node` does every ten minutes."""
+    paths = InstancePaths(shop.stack.data_dir, run_folder(shop.stack.data_dir))
+    async with attach(shop.stack.data_dir, "tests") as app:
+        listed_at = app.clock()
+        queued = list_queue_ids(paths.postfix_queue)
+        await asyncio.sleep(1)
+        return await delivery_status.free_unaccepted(app, queued, listed_at)
+
+
+def test_a_client_that_misses_the_reply_sends_once(shop: Shop) -> None:
+    to, headers = "buyer+7@remote.test", "Idempotency-Key: order-7\r\n"
+    before = shop.sent()
+    client = shop.stack.login("apikey", shop.key)
+    client.mail(SHOP)
+    client.rcpt(to)
+    client.putcmd("DATA")
+    client.getreply()
+    client.send(letter(to, headers=headers, sender=SHOP) + ".\r\n")
+    client.close()  # without reading the reply
+    retry(shop, to, headers)
+    shop.row(to)
+    assert shop.submit(to, headers)[0] == 250
+    assert shop.sent() == before + 1
     assert len(shop.stack.caught(to)) == 1

@@ -245,15 +245,18 @@ async def _create_submitted_messages(
     envelopes = await store.accept_envelopes(conn, [update.mail.queue_id for update in updates], at)
     created: dict[str, Message] = {}
     for update in updates:
-        envelope = envelopes.get(update.mail.queue_id)
+        mail, envelope = update.mail, envelopes.get(update.mail.queue_id)
+        if envelope and envelope.message:
+            created[mail.queue_id] = replace(envelope.message, size=mail.size)
+            continue
         recipients = (
             envelope.recipients
             if envelope
             else list(dict.fromkeys(each.original_recipient for each in update.attempts))
         )
         if recipients:
-            domain = await domains.find_by_name(conn, rules.domain_of(update.mail.sender))
-            created[update.mail.queue_id] = rules.build_submitted_message(at, update.mail, recipients, domain, envelope)
+            domain = await domains.find_by_name(conn, rules.domain_of(mail.sender))
+            created[mail.queue_id] = rules.build_submitted_message(at, mail, recipients, domain)
     if created:
         await messages.insert_messages(conn, list(created.values()))
         await messages.accept(conn, at, [(each, queue_id) for queue_id, each in created.items()], status="queued")

@@ -328,15 +328,9 @@ def recipients_by_forwarding_domain(mail: TrackedMessage, attempts: Iterable[Log
 
 
 def build_submitted_message(
-    at: datetime,
-    mail: TrackedMessage,
-    recipients: Sequence[str],
-    domain: Domain | None,
-    envelope: SubmissionEnvelope | None,
+    at: datetime, mail: TrackedMessage, recipients: Sequence[str], domain: Domain | None
 ) -> Message:
-    """The history's row of a message that a client submitted, not yet accepted; `domain` is the sender's."""
-    if envelope and envelope.message:
-        return replace(envelope.message, size=mail.size)
+    """The history's row of a message that a mail client submitted, not yet accepted; `domain` is the sender's."""
     to, cc = ([each.email for each in parse_addresses(mail.head.get(field, ""))] for field in ("to", "cc"))
     row_domain = MessageDomain(domain.id if domain else None, domain_of(mail.sender))
     header = _header(mail, to or ([] if cc else list(recipients)), cc)

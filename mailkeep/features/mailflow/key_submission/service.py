@@ -72,7 +72,7 @@ async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     allow(who, "send")
     digest = submitted.digest.digest()
     if (key := fields.idempotency_key) and (earlier := await delivery_status.find_claim(app, key_id, key, digest)):
-        return await _repeated(app, submitted, earlier)
+        return await _answer_repetition(app, submitted, earlier)
     at = app.clock()
     message_id = uuid7(at)
     checked = await _check(app, who, submitted, fields, message_id)
@@ -86,7 +86,7 @@ async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     if isinstance(begun, Refusal):
         raise begun
     if begun != "counted":
-        return await _repeated(app, submitted, begun)
+        return await _answer_repetition(app, submitted, begun)
     failpoint.reach("submission.claimed")
     if submitted.content is not None:
         head = "".join(f"{name}: {value}\r\n" for name, value in checked.added).encode()
@@ -103,7 +103,7 @@ def _chunks(head: bytes, submitted: FilteredMessage) -> Iterator[bytes]:
     yield from submitted.content.chunks()
 
 
-async def _repeated(app: App, submitted: FilteredMessage, begun: str) -> Verdict:
+async def _answer_repetition(app: App, submitted: FilteredMessage, begun: str) -> Verdict:
     """The verdict on a message whose Idempotency-Key is claimed."""
     app.counters.add("submissions", begun)
     if begun == "mismatch":
