@@ -1465,6 +1465,7 @@ FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY 
 FUNCTION session_accesses(p_mailbox uuid, p_protocol text, p_at timestamp with time zone) RETURNS SETOF text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION settings_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sign_in_history(p_account text, p_source text, p_tag text, p_at timestamp with time zone) RETURNS TABLE(is_known boolean, blocked_until timestamp with time zone, repeated boolean, account_failures integer, source_failures integer, source_accounts integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION submission_key(p_digest text, p_address text, p_at timestamp with time zone) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

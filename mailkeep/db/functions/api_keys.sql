@@ -42,23 +42,28 @@ END
 $$;
 CREATE OR REPLACE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key();
 
--- The login of a submission session that an API key opens from an address: the user `apikey` with the key as password,
--- given as its SHA-256 in hexadecimal. Postfix sees `key:` and the key's ID. Keys that may only read open none.
+-- The key with this SHA-256 in hexadecimal, if it opens a submission session from an address at a time. Keys that may only
+-- read open none.
+CREATE OR REPLACE FUNCTION submission_key(p_digest text, p_address text, p_at timestamptz) RETURNS SETOF uuid
+LANGUAGE sql STABLE AS $$
+    SELECT k.id
+      FROM api_keys k JOIN admins a ON a.id = k.admin_id
+     WHERE k.token_hash = decode(p_digest, 'hex') AND a.active
+       AND k.permissions <> 'read' AND (k.expires_at IS NULL OR k.expires_at > p_at)
+       AND (k.allowed_networks = '{}'
+            OR EXISTS (SELECT FROM unnest(k.allowed_networks) AS network
+                        WHERE CASE WHEN p_address ~ '^[0-9A-Fa-f:.]+$' THEN p_address::inet <<= network::cidr END))
+$$;
+
+-- The login of such a session, for Dovecot: the user `apikey` with the key as the password. Postfix sees `key:` and the
+-- key's ID.
 CREATE OR REPLACE FUNCTION mta_key_login(p_user text, p_protocol text, p_digest text, p_address text)
 RETURNS TABLE (login text, access text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    IF p_user <> 'apikey' OR p_protocol <> 'smtp' OR p_digest !~ '^[0-9a-f]{64}$' THEN
-        RETURN;
+    IF p_user = 'apikey' AND p_protocol = 'smtp' AND p_digest ~ '^[0-9a-f]{64}$' THEN
+        RETURN QUERY SELECT 'key:' || k, 'key:' || k FROM submission_key(p_digest, p_address, mta_time()) k;
     END IF;
-    RETURN QUERY
-        SELECT 'key:' || k.id, 'key:' || k.id
-          FROM api_keys k JOIN admins a ON a.id = k.admin_id
-         WHERE k.token_hash = decode(p_digest, 'hex') AND a.active AND k.permissions <> 'read'
-           AND (k.expires_at IS NULL OR k.expires_at > mta_time())
-           AND (k.allowed_networks = '{}'
-                OR EXISTS (SELECT FROM unnest(k.allowed_networks) AS network
-                            WHERE CASE WHEN p_address ~ '^[0-9A-Fa-f:.]+$' THEN p_address::inet <<= network::cidr END));
 END
 $$;
 

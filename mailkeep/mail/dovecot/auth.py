@@ -50,7 +50,8 @@ class LoginReport(msgspec.Struct, frozen=True):
     """A login attempt: the mailbox's folder (after a success), the remote address, the protocol, the name as given.
 
     `access`: what the password opened, `17/23` for the app password with the number 23, `key:ID` for an API key.
-    `pwhash`: as in LoginQuestion. `policy_reject`: the password was not verified, because the answer to the question was REFUSE.
+    `pwhash`: as in LoginQuestion. `policy_reject`: the password was not verified, because the answer to the question
+    was REFUSE.
     """
 
     success: bool

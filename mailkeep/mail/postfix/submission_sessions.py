@@ -38,8 +38,8 @@ def list_smtpd(queue_folder: Path) -> list[int]:
 
 def close_connection(pid: int, client: str, queue_folder: Path, idle_with: Path | None = None) -> bool:
     """Shut down the connection with this client that an smtpd of the Postfix with this queue serves. False if it serves
-    none. With `idle_with`, Dovecot's socket, only if the smtpd is connected to it (it accepts logins) and has no message
-    in progress. Raises OSError if that is not permitted.
+    none. With `idle_with`, Dovecot's socket, only if the smtpd is connected to it (it accepts logins) and has no
+    message in progress. Raises OSError if that is not permitted.
     """
     with ExitStack() as held:
         try:

@@ -5,8 +5,8 @@ limits, one reply for each command, and in LMTP one for each accepted recipient 
 PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; with an `SmtpLogin` also STARTTLS and, after it, AUTH;
 with `SmtpLimits.mta_extensions` also XFORWARD, and DSN for its ORCPT.
 
-Input that SMTP smuggling relies on is rejected. A bare CR or LF in content or command lines ends the session with
-521 5.5.2: a repaired message would have line ends that its sender did not write. Input after DATA, EHLO, STARTTLS or AUTH
+Input that SMTP smuggling relies on is rejected. A bare CR or LF in content or command lines ends the session with 521
+5.5.2: a repaired message would have line ends that its sender did not write. Input after DATA, EHLO, STARTTLS or AUTH
 before their reply, or after any command if PIPELINING was not offered, ends it with 554 5.5.0.
 """
 

@@ -44,6 +44,7 @@ class SmtpServer:
         self._closing = False
         self.port = 0
         self.on_session: Callable[[], None] | None = None  # called for each new session
+        self.on_session_end: Callable[[SmtpSession], None] | None = None
 
     async def listen(self, host: str, port: int) -> None:
         """Bind and accept; with port 0, `port` has the assigned port. Raises OSError."""
@@ -97,7 +98,11 @@ class SmtpServer:
                 if self.on_session:
                     self.on_session()
                 session = SmtpSession(self._protocol, channel.peer, end=channel.revoke)
-                await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname, self._login).run()
+                try:
+                    await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname, self._login).run()
+                finally:
+                    if self.on_session_end:
+                        self.on_session_end(session)
             await channel.close(seconds=CLOSE_SECONDS)
         except Exception:
             log.exception("SMTP connection from %s failed", source)
@@ -113,7 +118,7 @@ class SmtpServer:
         return (0 < limits.sessions < len(self._channels)) or (0 < limits.sessions_per_source < self._sources[source])
 
 
-async def serve(
+async def serve(  # noqa: PLR0913 - keywords
     host: str,
     port: int,
     handler: SmtpHandler,

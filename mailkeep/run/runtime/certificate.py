@@ -52,8 +52,8 @@ class KeyPair:
 def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> str:
     """Put the pair in place; the path of the daemons' file. An expired pair is logged and served.
 
-    Without settings it is self-signed, and created if it is missing, for another name, or has expired. Fails permanently if only one
-    of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
+    Without settings it is self-signed, and created if it is missing, for another name, or has expired. Fails
+    permanently if only one of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
     """
     tls = settings.tls
     if bool(tls.certificate_file) != bool(tls.key_file):

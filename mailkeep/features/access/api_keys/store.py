@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -161,12 +162,26 @@ async def authenticate(
     return _to_authenticated_key(row) if row else None
 
 
-async def opens_submission(conn: Conn, digest: str, address: str) -> bool:
-    """Whether Dovecot accepts the key with this SHA-256 in hexadecimal for a submission session from an address."""
+async def find_for_submission(conn: Conn, digest: str, address: str, at: datetime) -> UUID | None:
+    """The key with this SHA-256 in hexadecimal, if it opens a submission session from an address now."""
     cursor = await conn.execute(
-        "SELECT FROM mta_key_login('apikey', 'smtp', %(digest)s, %(address)s)", {"digest": digest, "address": address}
+        "SELECT key_id FROM submission_key(%(digest)s, %(address)s, %(at)s) AS key_id",
+        {"digest": digest, "address": address, "at": at},
     )
-    return await cursor.fetchone() is not None
+    row = await cursor.fetchone()
+    return row["key_id"] if row else None
+
+
+async def filter_valid(conn: Conn, key_ids: Collection[UUID], at: datetime) -> set[UUID]:
+    """Which of these keys are not revoked or expired and belong to an active administrator."""
+    cursor = await conn.execute(
+        """
+        SELECT k.id FROM api_keys k JOIN admins a ON a.id = k.admin_id
+        WHERE k.id = ANY(%(ids)s) AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+        """,
+        {"ids": list(key_ids), "at": at},
+    )
+    return {row["id"] for row in await cursor.fetchall()}
 
 
 async def find_invalid_reason(conn: Conn, token_hash: bytes, at: datetime) -> Literal["expired", "revoked"] | None:

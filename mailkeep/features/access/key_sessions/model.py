@@ -9,8 +9,8 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class KeySession:
-    """A session that a key opened from the address `client`. `pid`: Postfix's process that serves it, 0 if no message has
-    been sent yet, so that the process is not known.
+    """A session that a key opened from the address `client`. `pid`: Postfix's process that serves it, 0 if no message
+    has been sent yet, so that the process is not known.
     """
 
     key_id: UUID

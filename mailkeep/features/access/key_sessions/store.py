@@ -20,7 +20,8 @@ async def insert(conn: Conn, session: KeySession) -> None:
             SELECT k.expires_at FROM api_keys k JOIN admins a ON a.id = k.admin_id WHERE k.id = %(key_id)s AND a.active
         ), replaced AS (
             DELETE FROM key_sessions s
-            WHERE s.pid = %(pid)s AND s.pid > 0 AND (s.key_id, s.client) <> (%(key_id)s::uuid, %(client)s) RETURNING s.pid
+            WHERE s.pid = %(pid)s AND s.pid > 0 AND (s.key_id, s.client) <> (%(key_id)s::uuid, %(client)s)
+            RETURNING s.pid
         ), opened AS (
             INSERT INTO key_sessions (key_id, client, pid, opened_at, expires_at)
             SELECT %(key_id)s, %(client)s, %(pid)s, %(opened_at)s, (SELECT v.expires_at FROM valid_key v)

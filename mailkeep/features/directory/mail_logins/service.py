@@ -68,7 +68,8 @@ class LoginPolicy:
     async def _decide_key(self, question: LoginQuestion) -> int:
         """A valid key is not counted, delayed or refused. Others fail later, all in the same way."""
         async with self.app.db.autocommit() as conn:
-            if question.key and await api_keys.opens_submission(conn, question.key, question.remote):
+            at = self.app.clock()
+            if question.key and await api_keys.opens_submission(conn, question.key, question.remote, at):
                 return PROCEED
         async with self.app.db.tx() as conn:
             attempt = sign_ins.new_key_attempt(self.app.vault, question.remote, question.pwhash)

@@ -1,4 +1,5 @@
-"""What an API key may send by SMTP: the key of a submission session with its present rights, its senders, and the replies.
+"""What an API key may send by SMTP: the key of a submission session with its present rights, its senders, and the
+replies.
 
 The rules are those of `POST /send`. The envelope sender and the author (From) must each be of an active domain that the
 key's owner and scope allow: otherwise 553 5.7.1. The policy service (`mailflow/policy`) checks the envelope sender at

@@ -40,8 +40,8 @@ async def check_senders(app: App, who: Principal, senders: Collection[Address]) 
 
 
 async def check_author(app: App, who: Principal, author: Address) -> SenderDomain:
-    """The domain of the address in From. Raises as `check_senders`, and MAILBOX_SUSPENDED: the policy service has checked
-    and counted the envelope sender only.
+    """The domain of the address in From. Raises as `check_senders`, and MAILBOX_SUSPENDED: the policy service has
+    checked and counted the envelope sender only.
     """
     (domain,) = await check_senders(app, who, [author])
     async with app.db.autocommit() as conn:

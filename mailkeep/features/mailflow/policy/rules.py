@@ -70,6 +70,6 @@ def recipients(request: Mapping[str, str], collected: list[str]) -> list[str]:
 
 
 def process_of(request: Mapping[str, str]) -> int:
-    """Postfix's process that sends the request: the first number of `instance`, hexadecimal (smtpd_peer.c); 0 if unknown."""
+    """Postfix's process that sends the request: the first number of `instance`, in hexadecimal; 0 if unknown."""
     text = request.get("instance", "").partition(".")[0]
     return int(text, 16) if re.fullmatch("[0-9a-f]{1,7}", text) else 0
