@@ -1,23 +1,23 @@
 """Mail submitted on port 587, with and without our milter: messages a second, and CPU of the process `milter`.
 
-Four clients send messages of 2 KB, each in one session, until the queue is empty of what they sent. The ways alternate:
+Four clients (threads of one program) send messages of 2 KB, each in one session. The ways alternate:
 a mailbox without the milter (only the filter that signs), a mailbox with it, and an API key, whose messages the milter
-checks, counts, records and keeps. The clients are the same Python programs for all ways.
+checks, counts, records and keeps.
 
 Root only, after `mailkeep install`. `python -m bench.milter [MESSAGES] [ROUNDS]`.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
 import signal
+import smtplib
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from multiprocessing.synchronize import Barrier
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.full import SINK, wait_for_empty_queue
@@ -60,7 +60,7 @@ def compare(stack: Stack, count: int, rounds: int) -> None:
         for way, with_milter in WAYS.items():
             use(paths, own if with_milter else without)
             before = milter_cpu(paths)
-            took = send(stack.folder, logins[way.partition(",")[0]], count)
+            took = send(stack, logins[way.partition(",")[0]], count)
             if number:  # the first round warms up
                 rates[way].append(count / took)
                 cpu[way].append((milter_cpu(paths) - before) * 1000 / count)
@@ -87,29 +87,21 @@ def milter_cpu(paths: InstancePaths) -> float:
     return cpu_of(next(each.pid for each in service_status.list_services(paths.run) if each.name == "milter") or 0)
 
 
-def send(folder: Path, login: tuple[str, str], count: int) -> float:
+def send(stack: Stack, login: tuple[str, str], count: int) -> float:
     """Seconds until all messages are accepted, from clients that have logged in."""
-    context = multiprocessing.get_context("spawn")
-    ready = context.Barrier(CLIENTS + 1)
-    arguments = (folder, login, count // CLIENTS, ready)
-    clients = [context.Process(target=_submit, args=arguments) for _ in range(CLIENTS)]
-    for client in clients:
-        client.start()
-    ready.wait(60)
+    sessions = [stack.login(*login) for _ in range(CLIENTS)]
+    sender, to = "alice@example.test", "customer@elsewhere.test"
+    body = ("x" * 62 + "\r\n") * 30
+
+    def submit(client: smtplib.SMTP) -> None:
+        for _ in range(count // CLIENTS):
+            client.sendmail(sender, [to], letter(to, sender=sender, body=body))
+        client.quit()
+
     began = time.monotonic()
-    for client in clients:
-        client.join()
-        assert client.exitcode == 0
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(submit, sessions))
     return time.monotonic() - began
-
-
-def _submit(folder: Path, login: tuple[str, str], count: int, ready: Barrier) -> None:
-    sender = "alice@example.test"
-    with Stack(folder).login(*login) as client:
-        ready.wait(60)
-        for _ in range(count):
-            text = letter("customer@elsewhere.test", sender=sender, body="x" * 62 + "\r\n" + ("y" * 62 + "\r\n") * 30)
-            client.sendmail(sender, ["customer@elsewhere.test"], text)
 
 
 if __name__ == "__main__":

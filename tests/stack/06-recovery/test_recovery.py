@@ -17,7 +17,7 @@ from tests.stack.harness import Stack, eventually, letter
 from tests.support.processes import children
 
 PARTS = (
-    "api", "dovecot", "usage", "keys", "lmtp", "logs", "node", "policy", "postfix", "prefork", "redis", "rspamd",
+    "api", "dovecot", "usage", "keys", "lmtp", "logs", "milter", "node", "policy", "postfix", "prefork", "redis", "rspamd",
     "worker",
 )  # fmt: skip
 
