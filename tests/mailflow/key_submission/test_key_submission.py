@@ -13,6 +13,7 @@ import pytest
 
 from mailkeep.core.address import parse_address
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
+from mailkeep.features.record.messages.content import content_folder
 from mailkeep.mail.message.bounce_address import bounce_address
 from mailkeep.mail.milter import protocol
 from mailkeep.mail.milter.server import Verdict
@@ -103,8 +104,10 @@ async def test_what_the_filter_behind_refuses_is_uncounted_and_can_be_repeated(
     api: Api, program: Program, log: Log
 ) -> None:
     assert (await program.submit(key="k")).reply == protocol.ACCEPT
+    assert len(list(content_folder(api.app.data_dir).glob("*/*.eml"))) == 1
     await log.refuse(program.queue_id)
     assert await counts(api) == {}
+    assert not list(content_folder(api.app.data_dir).glob("*/*.eml"))
     assert (await program.submit(key="k")).reply == protocol.ACCEPT
     await log.accept(program.queue_id)
     assert await counts(api) == {SHOP: 1, EXAMPLE: 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
 import smtplib
 import subprocess
@@ -150,6 +151,7 @@ def test_mail_of_a_mailbox_passes(shop: Shop) -> None:
     assert (found["source"], found["api_key_id"], found["tags"]) == ("smtp", None, [])
 
 
+@pytest.mark.skipif(shutil.which("swaks") is None, reason="needs swaks (`make daemons` installs it)")
 def test_swaks_sends_with_a_key(shop: Shop) -> None:
     to = "buyer+5@remote.test"
     command = ["swaks", "--server", ADDRESS, "--port", str(shop.stack.ports["submission"]), "--tls", "--auth", "PLAIN"]

@@ -27,7 +27,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.features.mailflow.sending import service as sending
-from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages import content, service as messages
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import log as postfix_log
 from mailkeep.mail.postfix.log_files import LogFile, Piece, find_log_file
@@ -96,8 +96,10 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
             await rejections.record_rejections(conn, recorded)
         refused_ids = {line.queue_id for _, line in timed_lines if line.queue_id and rules.is_refused_at_end(line)}
         await abuse.uncount_forwards(conn, refused_ids)
-        await abuse.uncount(conn, rules.submission_charges(await store.delete_envelopes(conn, refused_ids)))
+        refused = await store.delete_envelopes(conn, refused_ids)
+        await abuse.uncount(conn, rules.submission_charges(refused))
         failpoint.reach("log.applied")
+    await _delete_contents(app, refused)
     app.counters.include(counters.drain())
     failpoint.reach("log.committed")
     return position
@@ -156,7 +158,15 @@ async def free_unaccepted(app: App, queued: Collection[str], listed_at: datetime
         freed = await store.delete_unaccepted(conn, listed_at - _LONGEST_ACCEPTANCE, queued)
         await abuse.uncount_forwards(conn, [each.queue_id for each in freed])
         await abuse.uncount(conn, rules.submission_charges(freed))
+    await _delete_contents(app, freed)
     return len(freed)
+
+
+async def _delete_contents(app: App, envelopes: Sequence[SubmissionEnvelope]) -> None:
+    """Delete what was kept of messages that Postfix has not accepted."""
+    for each in envelopes:
+        if each.message is not None:
+            await asyncio.to_thread(content.delete_content, app.data_dir, each.message.id)
 
 
 async def record_caught_up(app: App, name: str, inodes: Collection[int], at: datetime) -> None:

@@ -268,11 +268,17 @@ async def delete_unaccepted(conn: Conn, before: datetime, queued: Collection[str
 
 
 async def accept_envelopes(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, SubmissionEnvelope]:
-    """The envelopes with these queue IDs, which Postfix has accepted."""
+    """The envelopes with these queue IDs, which Postfix has accepted. Their rows for the history are given once."""
     cursor = await conn.execute(
         """
-        UPDATE submission_envelopes SET accepted_at = coalesce(accepted_at, %(at)s) WHERE queue_id = ANY(%(ids)s)
-        RETURNING queue_id, login, sender, recipients, client, created_at, message
+        WITH found AS (
+            SELECT queue_id, login, sender, recipients, client, created_at, message FROM submission_envelopes
+            WHERE queue_id = ANY(%(ids)s) FOR UPDATE
+        ), accepted AS (
+            UPDATE submission_envelopes e SET accepted_at = coalesce(e.accepted_at, %(at)s), message = NULL
+            FROM found WHERE e.queue_id = found.queue_id
+        )
+        SELECT * FROM found
         """,
         {"ids": list(queue_ids), "at": at},
     )

@@ -7,7 +7,7 @@ and `Idempotency-Key` (`mail/message/submission_fields`) are removed, Message-ID
 The content is kept as for messages of the API.
 
 Counting the message, its envelope, its row for the history and the claim of its Idempotency-Key are one commit, before
-Postfix is told to accept. Postfix's log then decides (`mailflow/delivery_status`): with the line of the queue manager
+the milter accepts. Postfix's log then decides (`mailflow/delivery_status`): with the line of the queue manager
 the row is in the history and the claim is settled; if the log shows a rejection, or the queue ID neither there nor in
 the queue, the message is uncounted and the claim is free.
 

@@ -35,7 +35,7 @@ from mailkeep.mail.smtp.reply import SmtpReply
 log = structlog.get_logger("mailkeep.key_submission")
 
 
-class _Refused(Exception):
+class _SubmissionRefused(Exception):
     def __init__(self, reply: SmtpReply) -> None:
         super().__init__(str(reply))
         self.reply = reply
@@ -45,7 +45,7 @@ async def decide(app: App, submitted: FilteredMessage) -> Verdict:
     """The verdict on a message at its end; a temporary failure if the database is not available, or on an error."""
     try:
         return await _decide(app, submitted)
-    except _Refused as refused:
+    except _SubmissionRefused as refused:
         reply = refused.reply
     except Unavailable:
         log.warning("a message is deferred: the database is not available", queue_id=submitted.queue_id)
@@ -61,14 +61,14 @@ async def decide(app: App, submitted: FilteredMessage) -> Verdict:
 async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     key_id = parse_key_login(submitted.login)
     if key_id is None or not submitted.queue_id:
-        raise _Refused(rules.UNAVAILABLE)
+        raise _SubmissionRefused(rules.UNAVAILABLE)
     try:
         fields = read_submission_fields(submitted.fields)
     except SubmissionFieldError as error:
-        raise _Refused(SmtpReply(550, "5.6.0", str(error))) from None
+        raise _SubmissionRefused(SmtpReply(550, "5.6.0", str(error))) from None
     who = await key_senders.find_caller(app, key_id, submitted.client)
     if who is None:
-        raise _Refused(KEY_ENDED)
+        raise _SubmissionRefused(KEY_ENDED)
     allow(who, "send")
     digest = submitted.digest.digest()
     if (key := fields.idempotency_key) and (earlier := await delivery_status.find_claim(app, key_id, key, digest)):
@@ -107,9 +107,9 @@ async def _answer_repetition(app: App, submitted: FilteredMessage, begun: str) -
     """The verdict on a message whose Idempotency-Key is claimed."""
     app.counters.add("submissions", begun)
     if begun == "mismatch":
-        raise _Refused(rules.MISMATCH)
+        raise _SubmissionRefused(rules.MISMATCH)
     if begun != "replayed":
-        raise _Refused(rules.PENDING)
+        raise _SubmissionRefused(rules.PENDING)
     # The policy service has counted the external copies. Of a refused message the log reader uncounts them.
     async with app.db.autocommit() as conn:
         await abuse.uncount_forwards(conn, [submitted.queue_id])
@@ -123,7 +123,7 @@ async def _check(
     header = await asyncio.to_thread(parse_head, submitted.head)
     author = rules.read_author(header)
     if isinstance(author, SmtpReply):
-        raise _Refused(author)
+        raise _SubmissionRefused(author)
     parsed = rules.parse_recipients(submitted.recipients)
     by_key = {each.key: each for each in parsed.values()}
     # The policy service has checked the envelope sender.
