@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 
 from mailkeep.features.mailflow.key_submission.rules import MISMATCH, PENDING
@@ -14,7 +14,6 @@ from mailkeep.mail.message.own_fields import without_submission_fields
 from mailkeep.mail.message.submission_fields import SubmissionDigest
 from mailkeep.mail.smtp.client import ConnectionLost, SmtpRefusal
 from mailkeep.mail.smtp.reply import SmtpReply
-from mailkeep.web.idempotency import RETENTION
 
 AUTHENTICATE_TO_RELAY = SmtpReply(554, "5.7.1", "Relay access denied")
 NOT_CONFIGURED = SmtpReply(451, "4.3.5", "Sending is not configured (setting mta.mode)")
@@ -22,6 +21,8 @@ BAD_RECIPIENT = SmtpReply(553, "5.1.3", "The recipient is not a valid address")
 HEADER_TOO_LARGE = SmtpReply(552, "5.6.0", f"The header is larger than {MAX_HEAD >> 10} KiB")
 TOO_MANY_HOPS = SmtpReply(554, "5.4.6", "Mail loop: the message has more than 100 Received fields")
 MAX_HOPS = 100
+RETENTION = timedelta(hours=24)
+"""How long an Idempotency-Key is claimed, as by API."""
 REPLAYED = SmtpReply(250, "2.0.0", "Ok: the message with this Idempotency-Key was accepted before")
 
 

@@ -41,7 +41,7 @@ from mailkeep.mail.smtp.reply import SmtpReply
 log = structlog.get_logger("mailkeep.smtp_submission")
 
 
-class _Refused(Exception):
+class _RefusedMail(Exception):
     def __init__(self, reply: SmtpReply) -> None:
         super().__init__(str(reply))
         self.reply = reply
@@ -76,7 +76,7 @@ async def check_sender(app: App, key_id: UUID, client: str, mail_from: str) -> S
         if who is None:
             return KEY_ENDED
         await key_senders.check_senders(app, who, [_parse_sender(mail_from)])
-    except _Refused as refused:
+    except _RefusedMail as refused:
         return refused.reply
     except Unavailable:
         raise
@@ -107,7 +107,7 @@ class Submissions:
         self._running.add(message_id)
         try:
             return await self._accept(mail, message_id)
-        except _Refused as refused:
+        except _RefusedMail as refused:
             return refused.reply
         except Refusal as refusal:
             return key_senders.refusal_reply(refusal)
@@ -151,20 +151,20 @@ def _parse_sender(mail_from: str) -> Address:
     try:
         return parse_address(mail_from)
     except AddressError:
-        raise _Refused(NO_SENDER) from None
+        raise _RefusedMail(NO_SENDER) from None
 
 
 def _read_header(mail: SubmittedMail) -> tuple[MessageHeader, SubmissionFields]:
     head = mail.content.head(MAX_HEAD + 4)
     if head_end(head) is None:
-        raise _Refused(rules.HEADER_TOO_LARGE)
+        raise _RefusedMail(rules.HEADER_TOO_LARGE)
     header = parse_head(head)
     if header.hops > rules.MAX_HOPS:
-        raise _Refused(rules.TOO_MANY_HOPS)
+        raise _RefusedMail(rules.TOO_MANY_HOPS)
     try:
         return header, read_submission_fields((field.name, field.value) for field in header.fields)
     except SubmissionFieldError as error:
-        raise _Refused(SmtpReply(550, "5.6.0", str(error))) from None
+        raise _RefusedMail(SmtpReply(550, "5.6.0", str(error))) from None
 
 
 async def _check(
@@ -172,7 +172,7 @@ async def _check(
 ) -> CheckedSubmission:
     author = submission_rules.read_author(header)
     if isinstance(author, SmtpReply):
-        raise _Refused(author)
+        raise _RefusedMail(author)
     parsed = submission_rules.parse_recipients(mail.recipients)
     by_key = {each.key: each for each in parsed.values()}
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
