@@ -50,12 +50,12 @@ test: dev browser daemons $(OIDC_PROVIDER) ## everything: checks, then all tests
 daemons: dev
 	@[ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || $(BIN)/mailkeep install >&2 || \
 		echo "The mail daemons can't be installed: tests of the full profile will be skipped." >&2
-	@command -v knotd >/dev/null || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
-		echo "Installing Knot, a DNS server for the tests …" >&2; export DEBIAN_FRONTEND=noninteractive; policy=/usr/sbin/policy-rc.d; \
+	@{ command -v knotd && command -v swaks; } >/dev/null || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
+		echo "Installing Knot and swaks, a DNS server and a mail client for the tests …" >&2; export DEBIAN_FRONTEND=noninteractive; policy=/usr/sbin/policy-rc.d; \
 		[ -e $$policy ] || { printf '#!/bin/sh\nexit 101\n' >$$policy; chmod +x $$policy; trap "rm $$policy" EXIT; }; \
 		timeout 300 apt-get update -qq; \
-		timeout 900 apt-get install -y -qq --no-install-recommends knot </dev/null >/dev/null || \
-		echo "Knot can't be installed: the tests that need it are skipped." >&2; }
+		timeout 900 apt-get install -y -qq --no-install-recommends knot swaks </dev/null >/dev/null || \
+		echo "Knot and swaks can't be installed: the tests that need them are skipped." >&2; }
 
 # Only root can install it; without one the tests that need a browser are skipped by name. The shell is preferred: the
 # same engine, with two thirds of the work.

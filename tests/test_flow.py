@@ -16,7 +16,9 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
+from mailkeep.mail.milter import protocol
 from mailkeep.settings.server import ServerSettings
+from tests.mailflow.key_submission.program import Log, Program
 from tests.plugins.post import Post, letter
 from tests.support.client import EXAMPLE
 from tests.support.reports import Dmarc, mailed
@@ -35,8 +37,10 @@ def documented() -> dict[str, list[Statement]]:
     }
 
 
-async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    api = post.api
+async def test_each_flow_uses_the_documented_statements(
+    post: Post, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    api, log = post.api, Log(post.api, tmp_path / "log" / "mail.log")
     alice = await api.mailbox(f"alice@{EXAMPLE}")
     for source in ("info", "press", "sales"):
         await api.alias(f"{source}@{EXAMPLE}", [f"alice@{EXAMPLE}"])
@@ -62,6 +66,15 @@ async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch:
     template = {"template_id": str(await api.template(EXAMPLE, published=True)), "variables": {"name": "Ann"}}
     by_template = letter(subject=None, text_body=None, **template)
     await lives("A send by a template", lambda: key.post("/send", by_template))
+    program = Program(api, (await api.key(api.adam))[1])
+    await log.accept("4jW9T1xz0by0", record=False)
+
+    async def submit() -> None:
+        assert (await program.submit(key="once")).reply == protocol.ACCEPT
+        await log.accept(program.queue_id, record=False)
+
+    await program.submit()  # the use of a key is recorded once per minute
+    await lives("A message by SMTP with an API key", submit)
     batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
     await lives("A batch of 100", lambda: key.post("/send/batch", batch))
     later = iso(api.clock() + timedelta(hours=1))

@@ -168,6 +168,7 @@ const messages = createRoute({
     'message_id',
     'queue_id',
     'tag',
+    'key',
     'since',
     'until',
     ...LIST_PARAMS,

@@ -34,6 +34,7 @@ TABLE admins
     CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
     CREATE INDEX admins_by_domain ON admins USING btree (split_part(email_key, '@'::text, 2))
     CREATE TRIGGER admins_end_invitation AFTER UPDATE OF password_hash, active ON admins FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)))) EXECUTE FUNCTION end_invitation()
+    CREATE TRIGGER admins_end_key_sessions AFTER UPDATE OF active ON admins FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION end_key_sessions()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE aliases
@@ -99,6 +100,7 @@ TABLE api_keys
     CONSTRAINT api_keys_token_unique UNIQUE (token_hash)
     CREATE INDEX api_keys_by_admin ON api_keys USING btree (admin_id)
     CREATE INDEX api_keys_by_parent ON api_keys USING btree (parent_id) WHERE (parent_id IS NOT NULL)
+    CREATE TRIGGER api_keys_end_sessions AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION end_key_sessions()
     CREATE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -485,6 +487,18 @@ TABLE invitations
     CONSTRAINT invitations_pkey PRIMARY KEY (id)
     CONSTRAINT invitations_token_unique UNIQUE (token_hash)
     CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE key_sessions
+    key_id uuid NOT NULL
+    client text NOT NULL
+    pid integer NOT NULL
+    opened_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone
+    CONSTRAINT key_sessions_pkey PRIMARY KEY (key_id, client, pid)
+    CREATE INDEX key_sessions_by_expiry ON key_sessions USING btree (expires_at) WHERE (expires_at IS NOT NULL)
+    CREATE UNIQUE INDEX key_sessions_by_pid ON key_sessions USING btree (pid) WHERE (pid > 0)
+    CREATE TRIGGER key_sessions_notify AFTER INSERT OR UPDATE ON key_sessions FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE login_failures UNLOGGED
@@ -1143,8 +1157,16 @@ TABLE submission_envelopes
     recipients text[] NOT NULL
     client text NOT NULL
     created_at timestamp with time zone NOT NULL
+    accepted_at timestamp with time zone
+    message jsonb
+    api_key_id uuid
+    idempotency_key text
+    body_hash bytea
+    CONSTRAINT submission_envelopes_claim CHECK (((num_nulls(idempotency_key, body_hash) = ANY (ARRAY[0, 2])) AND ((idempotency_key IS NULL) OR (api_key_id IS NOT NULL))))
     CONSTRAINT submission_envelopes_pkey PRIMARY KEY (queue_id)
     CREATE INDEX submission_envelopes_by_age ON submission_envelopes USING btree (created_at)
+    CREATE UNIQUE INDEX submission_envelopes_claims ON submission_envelopes USING btree (api_key_id, idempotency_key) WHERE (idempotency_key IS NOT NULL)
+    CREATE INDEX submission_envelopes_open ON submission_envelopes USING btree (created_at) WHERE (accepted_at IS NULL)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE suppressions
@@ -1340,7 +1362,9 @@ FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, sta
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_scheduled(p_at timestamp with time zone, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_submission(p_at timestamp with time zone, p_since timestamp with time zone, p_envelope jsonb, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint) RETURNS TABLE(outcome text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_dns_checks(p_at timestamp with time zone, p_until timestamp with time zone, p_limit integer, p_rate integer, p_cost integer, p_regular boolean) RETURNS SETOF dns_checks; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION claim_outcome(claim submission_envelopes, p_body_hash bytea) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
@@ -1363,6 +1387,7 @@ FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS i
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_invitation() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION end_key_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
@@ -1387,6 +1412,7 @@ FUNCTION mta_decode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, 
 FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain_inactive(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_encode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
+FUNCTION mta_key_login(p_user text, p_protocol text, p_digest text, p_address text) RETURNS TABLE(login text, access text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_login_mailbox(p_local text, p_domain text, p_protocol text) RETURNS TABLE(mailbox mailboxes, access_version bigint, app_passwords_only boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
@@ -1440,6 +1466,7 @@ FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY 
 FUNCTION session_accesses(p_mailbox uuid, p_protocol text, p_at timestamp with time zone) RETURNS SETOF text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION settings_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sign_in_history(p_account text, p_source text, p_tag text, p_at timestamp with time zone) RETURNS TABLE(is_known boolean, blocked_until timestamp with time zone, repeated boolean, account_failures integer, source_failures integer, source_accounts integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION submission_key(p_digest text, p_address text, p_at timestamp with time zone) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

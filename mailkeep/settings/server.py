@@ -68,14 +68,12 @@ class ServerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
+    """The certificate for SMTP, submission, IMAP, POP3 and ManageSieve, or for the listener of the embedded profile."""
 
     certificate_file: str = _setting(
-        "", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH, read_at_start=ALL, embedded=False
+        "", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH, read_at_start=ALL
     )
-    key_file: str = _setting(
-        "", "The private key of `certificate_file`, in PEM.", PATH, read_at_start=ALL, embedded=False
-    )
+    key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH, read_at_start=ALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ from tests.support.ports import free_port
 ALICE, DOMAIN = "alice@stack.test", "stack.test"
 ADMIN, PASSWORD = "root@stack.test", "correct-horse-battery"
 FAR = "127.0.7.3"
-OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys", "usage")
+OURS = ("api", "worker", "lmtp", "logs", "milter", "policy", "node", "keys", "usage")
 DAEMONS = ("postfix", "dovecot", "rspamd", "redis")
 STAGES = ("api", "smtp", "mail.sent", "mail.delivered", "mail.received")
 """The stages of mail sent after a kill: accepted by the API and by Postfix, and published."""

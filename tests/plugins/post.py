@@ -21,6 +21,7 @@ from mailkeep.features.mailflow.sandbox import service as sandbox_service
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.processes import sandbox, smtp
+from mailkeep.run.runtime.listener_certificate import ListenerCertificate
 from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 
@@ -125,7 +126,8 @@ async def with_mail(api: Api) -> AsyncIterator[Post]:
     sandbox_server = await sandbox.start(api.app, asyncio.Event())
     api.app.mta = SmtpPool(Relay("127.0.0.1", sandbox_server.port))
     inbound = smtp.InboundHandler(api.app)
-    listener = await smtp.start(api.app, inbound)
+    certificate = ListenerCertificate(api.app.settings, api.app.data_dir, api.app.clock)
+    listener = await smtp.start(api.app, inbound, certificate)
     try:
         yield Post(api, inbound, listener.port)
     finally:

@@ -51,7 +51,7 @@ _INIT = """
 mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/dev/shm" && mount -t tmpfs tmpfs "$0/run" &&
 exec chroot "$0" sh -c 'while :; do sleep 1; done'
 """
-OURS = ("api", "usage", "keys", "lmtp", "logs", "policy", "worker")
+OURS = ("api", "usage", "keys", "lmtp", "logs", "milter", "policy", "worker")
 
 
 @dataclass

@@ -352,6 +352,11 @@ class Stack:
             if recipient in json.loads(envelope_file.read_text())["rcpt_to"]
         ]
 
+    def senders(self, recipient: str) -> list[str]:
+        """The envelope senders of the messages that the external MTA accepted for a recipient, oldest first."""
+        envelopes = [json.loads(each.read_text()) for each in sorted((self.folder / "caught").glob("*.json"))]
+        return [each["mail_from"] for each in envelopes if recipient in each["rcpt_to"]]
+
     def arrived(self, recipient: str, seconds: float = 60) -> list[bytes]:
         """Wait for `caught`; on timeout the error has the message's history."""
         try:

@@ -41,3 +41,43 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key();
+
+-- The key with this SHA-256 in hexadecimal, if it opens a submission session from an address at a time. Keys that may only
+-- read open none.
+CREATE OR REPLACE FUNCTION submission_key(p_digest text, p_address text, p_at timestamptz) RETURNS SETOF uuid
+LANGUAGE sql STABLE AS $$
+    SELECT k.id
+      FROM api_keys k JOIN admins a ON a.id = k.admin_id
+     WHERE k.token_hash = decode(p_digest, 'hex') AND a.active
+       AND k.permissions <> 'read' AND (k.expires_at IS NULL OR k.expires_at > p_at)
+       AND (k.allowed_networks = '{}'
+            OR EXISTS (SELECT FROM unnest(k.allowed_networks) AS network
+                        WHERE CASE WHEN p_address ~ '^[0-9A-Fa-f:.]+$' THEN p_address::inet <<= network::cidr END))
+$$;
+
+-- The login of such a session, for Dovecot: the user `apikey` with the key as the password. Postfix sees `key:` and the
+-- key's ID.
+CREATE OR REPLACE FUNCTION mta_key_login(p_user text, p_protocol text, p_digest text, p_address text)
+RETURNS TABLE (login text, access text)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF p_user = 'apikey' AND p_protocol = 'smtp' AND p_digest ~ '^[0-9a-f]{64}$' THEN
+        RETURN QUERY SELECT 'key:' || k, 'key:' || k FROM submission_key(p_digest, p_address, mta_time()) k;
+    END IF;
+END
+$$;
+
+-- Ends the open submission sessions of a key that is revoked (also with its owner), and of the keys of an administrator
+-- who is disabled.
+CREATE OR REPLACE FUNCTION end_key_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO session_ends (id, subject, protocols, changed_at)
+    SELECT nextval('access_versions'), 'key:' || id, ARRAY['smtp'], mta_time()
+      FROM unnest(CASE TG_TABLE_NAME WHEN 'api_keys' THEN ARRAY[OLD.id]
+                       ELSE ARRAY(SELECT k.id FROM api_keys k WHERE k.admin_id = OLD.id) END) AS id;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER api_keys_end_sessions AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION end_key_sessions();
+CREATE OR REPLACE TRIGGER admins_end_key_sessions AFTER UPDATE OF active ON admins FOR EACH ROW
+    WHEN (old.active AND NOT new.active) EXECUTE FUNCTION end_key_sessions();

@@ -22,7 +22,8 @@ DECLARE
                              "mta_route(text, text)", "mta_recipient(text, text)", "mta_domain_inactive(text, text)",
                              "mta_relay(text, text)", "mta_senders(text, text)"],
         "mailkeep_dovecot": ["mta_user(text, text, text, text)", "mta_login(text, text, text)",
-                             "mta_app_login(text, text, text, text)", "mta_users()"]}';
+                             "mta_app_login(text, text, text, text)", "mta_key_login(text, text, text, text)",
+                             "mta_users()"]}';
 BEGIN
     -- PUBLIC executes no function that runs with the owner's rights.
     FOR function IN SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef LOOP

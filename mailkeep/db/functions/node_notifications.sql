@@ -1,4 +1,4 @@
--- Notifies the node agents of new tasks, of sessions to end, now or when an app password expires, and of domains that
+-- Notifies the node agents of new tasks, of sessions to end, now or when an app password or API key expires, and of domains that
 -- are added, deleted or change state: Postfix caches domains and has to be reloaded.
 CREATE OR REPLACE FUNCTION notify_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -13,5 +13,7 @@ CREATE OR REPLACE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH
     EXECUTE FUNCTION notify_nodes();
 -- For each row: a statement that inserts none must not wake what runs it.
 CREATE OR REPLACE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH ROW EXECUTE FUNCTION notify_nodes();
+CREATE OR REPLACE TRIGGER key_sessions_notify AFTER INSERT OR UPDATE ON key_sessions FOR EACH ROW
+    WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();
 CREATE OR REPLACE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR EACH ROW
     WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();

@@ -130,6 +130,47 @@ BEGIN
 END
 $$;
 
+-- What the claim of an Idempotency-Key means for another submission with the key.
+CREATE OR REPLACE FUNCTION claim_outcome(claim submission_envelopes, p_body_hash bytea) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN claim.body_hash <> p_body_hash THEN 'mismatch'
+                WHEN claim.accepted_at IS NULL THEN 'pending' ELSE 'replayed' END
+$$;
+
+-- Counts a message that a mail client submits and stores its envelope (a row of submission_envelopes), in one commit.
+-- The outcome is the verdict of count_sends, or `present` if the queue ID has an envelope. Of an Idempotency-Key that is
+-- claimed after p_since: `pending`, `replayed` (Postfix has accepted its message), or `mismatch` (of another message).
+CREATE OR REPLACE FUNCTION begin_submission(
+    p_at timestamptz, p_since timestamptz, p_envelope jsonb, p_senders text[], p_recipients integer[], p_sender_limit bigint,
+    p_domain_limit bigint)
+RETURNS TABLE (outcome text, retry_after integer) LANGUAGE plpgsql AS $$
+DECLARE
+    durable constant text := current_setting('synchronous_commit');
+    new     constant submission_envelopes := jsonb_populate_record(NULL::submission_envelopes, p_envelope);
+BEGIN
+    IF new.idempotency_key IS NOT NULL THEN
+        UPDATE submission_envelopes e SET idempotency_key = NULL, body_hash = NULL
+         WHERE e.api_key_id = new.api_key_id AND e.idempotency_key = new.idempotency_key AND e.created_at <= p_since;
+    END IF;
+    INSERT INTO submission_envelopes SELECT new.* ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        outcome := coalesce((
+            SELECT claim_outcome(e, new.body_hash) FROM submission_envelopes e
+             WHERE e.api_key_id = new.api_key_id AND e.idempotency_key = new.idempotency_key), 'present');
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    SELECT c.verdict, c.retry_after INTO outcome, retry_after
+      FROM count_sends(p_at, p_senders, p_recipients, p_sender_limit, p_domain_limit, false) c;
+    IF outcome = 'counted' THEN
+        PERFORM set_config('synchronous_commit', durable, true);  -- count_sends has turned it off for the counts
+    ELSE
+        DELETE FROM submission_envelopes e WHERE e.queue_id = new.queue_id;
+    END IF;
+    RETURN NEXT;
+END
+$$;
+
 -- Subtracts the counts of messages that were not submitted; p_at: when count_sends counted each.
 CREATE OR REPLACE FUNCTION uncount_sends(p_at timestamptz[], p_senders text[], p_recipients integer[]) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -254,6 +254,19 @@ CREATE TABLE revoked_api_keys (
     token_hash bytea PRIMARY KEY
 );
 
+-- Clients with submission sessions that API keys opened. With `pid`, Postfix's process (smtpd) that serves such a session,
+-- since its first message: a process serves one session at a time. 0 is any process that has no message of the client yet.
+CREATE TABLE key_sessions (
+    key_id     uuid NOT NULL,                                                       -- also of a key that is revoked meanwhile
+    client     text NOT NULL,
+    pid        integer NOT NULL,
+    opened_at  timestamptz NOT NULL,
+    expires_at timestamptz,                                                         -- of the key
+    PRIMARY KEY (key_id, client, pid)
+);
+CREATE UNIQUE INDEX key_sessions_by_pid ON key_sessions (pid) WHERE pid > 0;
+CREATE INDEX key_sessions_by_expiry ON key_sessions (expires_at) WHERE expires_at IS NOT NULL;
+
 -- Requests with an Idempotency-Key, kept for 24 hours. `status` and `answer` are set with the response.
 CREATE TABLE idempotency_keys (
     caller_id  uuid NOT NULL,                                                       -- the API key, admin or mailbox

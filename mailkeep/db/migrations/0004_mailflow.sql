@@ -200,16 +200,28 @@ CREATE TABLE queued_mail (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX queued_mail_by_age ON queued_mail (first_seen_at);
 
--- Envelopes of mail that clients submit, recorded before Postfix accepts it: the log does not have them.
+-- Envelopes of mail that clients submit, recorded before Postfix accepts it: the log does not have them. A row is deleted if
+-- the log shows that Postfix did not accept the message.
+-- Of a message submitted with an API key it has the row for the history, and the claim of its Idempotency-Key.
 CREATE TABLE submission_envelopes (
-    queue_id   text PRIMARY KEY,
-    login      text NOT NULL,
-    sender     text NOT NULL,
-    recipients text[] NOT NULL,
-    client     text NOT NULL,
-    created_at timestamptz NOT NULL
+    queue_id        text PRIMARY KEY,
+    login           text NOT NULL,
+    sender          text NOT NULL,
+    recipients      text[] NOT NULL,
+    client          text NOT NULL,
+    created_at      timestamptz NOT NULL,
+    accepted_at     timestamptz,                                                    -- when the log's line of qmgr was read
+    message         jsonb,                                                          -- the row to insert into messages then
+    api_key_id      uuid,
+    idempotency_key text,
+    body_hash       bytea,                                                          -- of what was submitted with it
+    CONSTRAINT submission_envelopes_claim CHECK (num_nulls(idempotency_key, body_hash) IN (0, 2)
+                                                 AND (idempotency_key IS NULL OR api_key_id IS NOT NULL))
 );
 CREATE INDEX submission_envelopes_by_age ON submission_envelopes (created_at);
+CREATE INDEX submission_envelopes_open ON submission_envelopes (created_at) WHERE accepted_at IS NULL;
+CREATE UNIQUE INDEX submission_envelopes_claims ON submission_envelopes (api_key_id, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
 
 CREATE TABLE webhooks (
     id                    uuid PRIMARY KEY,

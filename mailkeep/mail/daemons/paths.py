@@ -83,6 +83,8 @@ class InstancePaths:
     """The socket of the process `node` where the API gets child processes that render templates."""
     policy_socket = _RunPath("mta/policy.sock")
     """The policy agent's socket, for Postfix."""
+    milter_socket = _RunPath("mta/milter.sock")
+    """The socket of the process `milter`, where Postfix passes the messages that clients submit."""
     relay_socket = _RunPath("mta/relay.sock")
     """The socket of the process `relay`, where Postfix delivers mail for relays."""
     program_sockets = _RunPath("local")

@@ -228,6 +228,7 @@ def _common(config: DaemonConfig) -> dict[str, str]:
         "auth_socket": str(paths.auth_socket),
         "scan_socket": str(paths.scan_socket),
         "sign_socket": str(paths.sign_socket),
+        "milter_socket": str(paths.milter_socket),
         "controller_socket": str(paths.controller_socket),
         "certificate_file": config.certificate_file,
         "senders_mark": config.senders_mark,

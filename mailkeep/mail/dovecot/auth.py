@@ -35,7 +35,7 @@ class LoginQuestion(msgspec.Struct, frozen=True):
     """A login whose password is to be verified: the name as given, the remote address, the protocol.
 
     `pwhash`: 12 bits of a keyed hash of name and password. `digest`: the SHA-256 in hexadecimal of a password in the
-    form of an app password, else empty.
+    form of an app password, else empty; `key`: of one in the form of an API key.
     """
 
     login: str
@@ -43,13 +43,15 @@ class LoginQuestion(msgspec.Struct, frozen=True):
     protocol: str = ""
     pwhash: str = ""
     digest: str = ""
+    key: str = ""
 
 
 class LoginReport(msgspec.Struct, frozen=True):
     """A login attempt: the mailbox's folder (after a success), the remote address, the protocol, the name as given.
 
-    `access`: what the password opened, `17/23` for the app password with the number 23. `pwhash`: as in LoginQuestion.
-    `policy_reject`: the password was not verified, because the answer to the question was REFUSE.
+    `access`: what the password opened, `17/23` for the app password with the number 23, `key:ID` for an API key.
+    `pwhash`: as in LoginQuestion. `policy_reject`: the password was not verified, because the answer to the question
+    was REFUSE.
     """
 
     success: bool

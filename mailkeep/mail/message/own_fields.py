@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+_SUBMISSION = re.compile(
+    rb"(?:x-(?:mailkeep|rspamd|spamd|spam)(?:-[^\s:]*)?|idempotency-key|authentication-results)[ \t]*:", re.IGNORECASE
+)
 _OWN = re.compile(rb"x-mailkeep(?:-[^\s:]*)?[ \t]*:", re.IGNORECASE)
 
 
@@ -16,6 +19,15 @@ def without_own_fields(chunks: Callable[[], Iterable[bytes]]) -> Iterator[bytes]
     """Yield the message without these fields; `chunks` opens it."""
     for is_own, piece in _pieces(chunks()):
         if not is_own:
+            yield piece
+
+
+def without_submission_fields(chunks: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
+    """Yield a message that a client submits without the fields that are for Mailkeep, and those that only filters set
+    (RFC 8601 §5), as in the full profile (`mail/daemons/templates/postfix/submission_headers`).
+    """
+    for is_removed, piece in _pieces(chunks(), _SUBMISSION):
+        if not is_removed:
             yield piece
 
 
@@ -34,8 +46,10 @@ def first_octets(chunks: Iterable[bytes], limit: int) -> bytes:
     return bytes(octets[:limit])
 
 
-def _pieces(chunks: Iterable[bytes], *, with_body: bool = True) -> Iterator[tuple[bool, bytes]]:
-    """Yield the message in pieces, each with whether it belongs to an `X-Mailkeep-*` field."""
+def _pieces(
+    chunks: Iterable[bytes], pattern: re.Pattern[bytes] = _OWN, *, with_body: bool = True
+) -> Iterator[tuple[bool, bytes]]:
+    """Yield the message in pieces, each with whether it belongs to a field that `pattern` matches."""
     remaining_chunks = iter(chunks)
     partial = b""
     is_own = False
@@ -49,7 +63,7 @@ def _pieces(chunks: Iterable[bytes], *, with_body: bool = True) -> Iterator[tupl
                     yield from ((False, body_chunk) for body_chunk in remaining_chunks)
                 return
             if line[:1] not in (b" ", b"\t"):
-                is_own = _OWN.match(line) is not None
+                is_own = pattern.match(line) is not None
             yield is_own, line + b"\n"
     if partial:
-        yield is_own if partial[:1] in (b" ", b"\t") else _OWN.match(partial) is not None, partial
+        yield is_own if partial[:1] in (b" ", b"\t") else pattern.match(partial) is not None, partial

@@ -17,7 +17,8 @@ log = logging.getLogger(__name__)
 
 _MAX_REQUEST = 64 * 1024
 _MAX_LINE = 16 * 1024
-DUNNO = "DUNNO"
+DUNNO, OK = "DUNNO", "OK"
+"""Actions: go on with the next restriction, or skip the restrictions that follow."""
 
 Decide = Callable[[Mapping[str, str]], Awaitable[str]]
 """Returns the action of access(5) for the attributes of a request. Must not raise."""

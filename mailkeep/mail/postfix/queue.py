@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -128,6 +129,8 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
 def list_queue_ids(queue: Path) -> set[str]:
     """The queue ids of all messages in the queue, by their files. Blocks.
 
+    A file in `incoming` that is not executable by its owner is not complete: the message is not accepted.
+
     Reads all folders twice: the first pass misses a message that moves from a folder not yet read into one already read
     (as does `postqueue`, which reads the active messages before the deferred ones).
     """
@@ -136,7 +139,20 @@ def list_queue_ids(queue: Path) -> set[str]:
 
 def _list_files(queue: Path) -> set[str]:
     states = [queue / name for name in _STATE_FOLDERS]
-    return {name for state in states for folder in (state, *state.glob("?")) for name in _names(folder)}
+    folders = [folder for state in states for folder in (state, *state.glob("?"))]
+    return {
+        name
+        for folder in folders
+        for name in _names(folder)
+        if states[0] not in (folder, folder.parent) or _is_complete(folder / name)
+    }
+
+
+def _is_complete(file: Path) -> bool:
+    try:
+        return bool(file.stat().st_mode & stat.S_IXUSR)
+    except FileNotFoundError:
+        return False  # it has moved on, to a folder that is read later or in the second pass
 
 
 def count_by_state(queue: Path) -> dict[str, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import Callable, Coroutine
 from typing import cast
 
@@ -33,6 +34,10 @@ class SessionTimeout(ChannelEnd):
 
 class ServerStop(ChannelEnd):
     """The server is shutting down."""
+
+
+class SessionRevoked(ChannelEnd):
+    """The session may not be used any more."""
 
 
 class BareLineFeed(ChannelEnd):
@@ -72,6 +77,8 @@ class Channel(asyncio.Protocol):
         self._reading_paused = False
         self._writing_paused = False
         self._interruptible = False
+        self._revoked = False
+        self._encrypted = False
         self.stopping = False
         self.peer: tuple[str, int] = ("", 0)
         self.task: asyncio.Task[None] | None = None
@@ -98,10 +105,10 @@ class Channel(asyncio.Protocol):
         self._waiter.wake()
 
     def eof_received(self) -> bool:
-        """Keep the connection: input received before the end is still answered."""
+        """Keep the connection: input received before the end is still answered (not with TLS, which can't)."""
         self._ended = True
         self._waiter.wake()
-        return True
+        return not self._encrypted
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wake the waiting coroutine."""
@@ -218,6 +225,30 @@ class Channel(asyncio.Protocol):
         self.stopping = True
         self._waiter.wake()
 
+    def revoke(self) -> None:
+        """End the session as soon as it waits for input, also for the content of a message."""
+        self._revoked = True
+        self._waiter.wake()
+
+    async def start_tls(self, context: ssl.SSLContext, *, seconds: float) -> None:
+        """Start TLS after the buffered replies. Input that came before it is discarded, never read as commands
+        (RFC 3207 §4.2). Raises PeerDisconnect if the handshake fails or takes longer than `seconds`.
+        """
+        self.flush()
+        transport = self._transport
+        if transport is None:
+            raise PeerDisconnect
+        self._input.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                encrypted = await self._loop.start_tls(transport, self, context, server_side=True)
+        except (OSError, EOFError, TimeoutError):  # ssl.SSLError is an OSError
+            transport.abort()
+            raise PeerDisconnect from None
+        if encrypted is None:
+            raise PeerDisconnect
+        self._transport, self._encrypted = encrypted, True
+
     # Waiting.
 
     async def _wait_for_input(self) -> None:
@@ -227,9 +258,13 @@ class Channel(asyncio.Protocol):
             await self._wait()
         if self._ended:
             raise PeerDisconnect
+        if self._revoked and not self._discarding:
+            raise SessionRevoked
         if self.stopping and self._interruptible:
             raise ServerStop
         await self._wait()
+        if self._revoked and not self._discarding:
+            raise SessionRevoked
         if self.stopping and self._interruptible and not self._input:
             raise ServerStop
 

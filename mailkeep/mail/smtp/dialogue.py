@@ -2,12 +2,12 @@
 
 An `SmtpHandler` decides on senders, recipients and messages. The dialogue implements the protocol: order, grammar,
 limits, one reply for each command, and in LMTP one for each accepted recipient after the message. Extensions:
-PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; with `SmtpLimits.mta_extensions` also XFORWARD,
-and DSN for its ORCPT.
+PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; with an `SmtpLogin` also STARTTLS and, after it, AUTH;
+with `SmtpLimits.mta_extensions` also XFORWARD, and DSN for its ORCPT.
 
-Input that SMTP smuggling relies on is rejected. A bare CR or LF in content or command lines ends the session with
-521 5.5.2: a repaired message would have line ends that its sender did not write. Input after DATA or EHLO before their
-reply, or after any command if PIPELINING was not offered, ends it with 554 5.5.0.
+Input that SMTP smuggling relies on is rejected. A bare CR or LF in content or command lines ends the session with 521
+5.5.2: a repaired message would have line ends that its sender did not write. Input after DATA, EHLO, STARTTLS or AUTH
+before their reply, or after any command if PIPELINING was not offered, ends it with 554 5.5.0.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from mailkeep.core.errors import Unavailable
+from mailkeep.mail.smtp import login as auth
 from mailkeep.mail.smtp.channel import (
     BareLineFeed,
     Channel,
@@ -26,12 +27,13 @@ from mailkeep.mail.smtp.channel import (
     LineTooLong,
     PeerDisconnect,
     ServerStop,
+    SessionRevoked,
     SessionTimeout,
 )
-from mailkeep.mail.smtp.commands import Hello, Mail, PlainCommand, Rcpt, Xforward, parse_command
+from mailkeep.mail.smtp.commands import Command, Hello, Mail, PlainCommand, Rcpt, Xforward, parse_command
 from mailkeep.mail.smtp.data import DataFault, DataReader
 from mailkeep.mail.smtp.reply import SmtpReply
-from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpHandler, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpHandler, SmtpLimits, SmtpLogin, SmtpSession
 from mailkeep.mail.smtp.spool import Spool
 
 log = logging.getLogger(__name__)
@@ -58,6 +60,7 @@ EARLY_INPUT = SmtpReply(554, "5.5.0", "Input sent before the reply to the last c
 BARE_NEWLINE = SmtpReply(521, "5.5.2", "Bare <CR> or <LF> received")
 TOO_MANY_ERRORS = SmtpReply(421, "4.7.0", "Too many errors")
 TIMEOUT = SmtpReply(421, "4.4.2", "Timeout, closing connection")
+REVOKED = SmtpReply(421, "4.7.0", "The credentials of this session are not valid any more")
 STOPPING = SmtpReply(421, "4.3.2", "Server is shutting down")
 CLOSE_SECONDS = 5.0  # seconds for the client to read the last reply
 
@@ -66,13 +69,20 @@ class SmtpDialogue:
     """One session, from the banner to the end of the connection."""
 
     def __init__(
-        self, channel: Channel, handler: SmtpHandler, limits: SmtpLimits, session: SmtpSession, hostname: str
+        self,
+        channel: Channel,
+        handler: SmtpHandler,
+        limits: SmtpLimits,
+        session: SmtpSession,
+        hostname: str,
+        login: SmtpLogin | None = None,
     ) -> None:
         self._channel = channel
         self._handler = handler
         self._limits = limits
         self._session = session
         self._hostname = hostname
+        self._login = login
         self._errors = 0
         self._refused = 0
         self._idle_commands = 0
@@ -103,6 +113,8 @@ class SmtpDialogue:
                 self._channel.reply(TIMEOUT)
             case ServerStop():
                 self._channel.reply(STOPPING)
+            case SessionRevoked():
+                self._channel.reply(REVOKED)
             case BareLineFeed():
                 self._channel.reply(BARE_NEWLINE)
             case EndlessLine():
@@ -116,8 +128,12 @@ class SmtpDialogue:
         except LineTooLong:
             self._reply_counting_errors(LINE_TOO_LONG)
             return
-        if len(line) + 2 > self._limits.command_line and line[:4].upper() not in (b"MAIL", b"RCPT"):
+        if len(line) + 2 > self._limits.command_line and line[:4].upper() not in (b"MAIL", b"RCPT", b"AUTH"):
             self._reply_counting_errors(LINE_TOO_LONG)
+            return
+        verb, _, argument = line.partition(b" ")
+        if self._login is not None and (verb := verb.upper()) in (b"STARTTLS", b"AUTH"):
+            await self._secure(self._login, verb, argument)
             return
         envelope = self._session.envelope
         utf8 = envelope is not None and envelope.smtputf8
@@ -126,6 +142,9 @@ class SmtpDialogue:
             self._reply_counting_errors(EARLY_INPUT)
             self._open = False
             return
+        await self._execute(command)
+
+    async def _execute(self, command: Command | SmtpReply) -> None:
         match command:
             case SmtpReply():
                 self._reply_counting_errors(command)
@@ -181,9 +200,25 @@ class SmtpDialogue:
             return
         size = f"SIZE {self._limits.message_size}"
         lines = [self._hostname, "PIPELINING", size, "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"]
+        if self._login is not None:
+            lines.append(f"AUTH {auth.MECHANISMS}" if session.is_encrypted else "STARTTLS")
         if self._limits.mta_extensions:
             lines += ["DSN", "XFORWARD NAME ADDR PORT PROTO HELO IDENT SOURCE"]
         self._reply(SmtpReply(250, "", "\n".join(lines)))
+
+    async def _secure(self, login: SmtpLogin, verb: bytes, argument: bytes) -> None:
+        """Reply to STARTTLS or AUTH."""
+        if self._channel.pending:
+            self._reply_counting_errors(EARLY_INPUT)
+            self._open = False
+        elif verb == b"STARTTLS":
+            if (reply := await auth.start_tls(login, self._channel, self._session, argument)) is not None:
+                self._reply_counting_errors(reply)
+        else:
+            limit = self._limits.path_line
+            self._reply_counting_errors(
+                await auth.authenticate(login, self._channel, self._session, argument, line_limit=limit)
+            )
 
     async def _mail(self, command: Mail) -> None:
         if not self._session.helo or self._session.envelope is not None:

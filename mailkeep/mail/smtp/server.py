@@ -13,7 +13,7 @@ from mailkeep.core.network import source_of
 from mailkeep.mail.smtp.channel import Channel
 from mailkeep.mail.smtp.dialogue import CLOSE_SECONDS, STOPPING, SmtpDialogue
 from mailkeep.mail.smtp.reply import SmtpReply
-from mailkeep.mail.smtp.session import SmtpHandler, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.session import SmtpHandler, SmtpLimits, SmtpLogin, SmtpSession
 from mailkeep.mail.smtp.unix_socket import listen_unix
 
 log = logging.getLogger(__name__)
@@ -26,18 +26,25 @@ class SmtpServer:
     """Accepts connections until `close`."""
 
     def __init__(
-        self, handler: SmtpHandler, limits: SmtpLimits, protocol: Literal["smtp", "lmtp"], hostname: str
+        self,
+        handler: SmtpHandler,
+        limits: SmtpLimits,
+        protocol: Literal["smtp", "lmtp"],
+        hostname: str,
+        login: SmtpLogin | None = None,
     ) -> None:
         self._handler = handler
         self._limits = limits
         self._protocol: Literal["smtp", "lmtp"] = protocol
         self._hostname = hostname
+        self._login = login
         self._channels: set[Channel] = set()
         self._sources: Counter[str] = Counter()
         self._listener: asyncio.Server | None = None
         self._closing = False
         self.port = 0
         self.on_session: Callable[[], None] | None = None  # called for each new session
+        self.on_session_end: Callable[[SmtpSession], None] | None = None
 
     async def listen(self, host: str, port: int) -> None:
         """Bind and accept; with port 0, `port` has the assigned port. Raises OSError."""
@@ -90,8 +97,12 @@ class SmtpServer:
             else:
                 if self.on_session:
                     self.on_session()
-                session = SmtpSession(self._protocol, channel.peer)
-                await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname).run()
+                session = SmtpSession(self._protocol, channel.peer, end=channel.revoke)
+                try:
+                    await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname, self._login).run()
+                finally:
+                    if self.on_session_end:
+                        self.on_session_end(session)
             await channel.close(seconds=CLOSE_SECONDS)
         except Exception:
             log.exception("SMTP connection from %s failed", source)
@@ -107,7 +118,7 @@ class SmtpServer:
         return (0 < limits.sessions < len(self._channels)) or (0 < limits.sessions_per_source < self._sources[source])
 
 
-async def serve(
+async def serve(  # noqa: PLR0913 - keywords
     host: str,
     port: int,
     handler: SmtpHandler,
@@ -115,8 +126,9 @@ async def serve(
     protocol: Literal["smtp", "lmtp"] = "smtp",
     *,
     hostname: str = "localhost",
+    login: SmtpLogin | None = None,
 ) -> SmtpServer:
     """Start a server on `host` and `port` (0: any free port). `hostname` is used in the banner and the EHLO reply."""
-    server = SmtpServer(handler, limits, protocol, hostname)
+    server = SmtpServer(handler, limits, protocol, hostname, login)
     await server.listen(host, port)
     return server

@@ -6,7 +6,8 @@ permanent rejection: if a handler raises, the reply is 451 4.3.0, and the except
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -79,6 +80,10 @@ class SmtpSession:
     envelope: SmtpEnvelope | None = None
     forwarded: dict[str, str] = field(default_factory=dict[str, str])  # attributes of XFORWARD, by upper-case name
     original_recipient: str | None = None  # ORCPT of the current RCPT: the recipient before aliases
+    is_encrypted: bool = False
+    is_authenticated: bool = False
+    failed_logins: int = 0
+    end: Callable[[], None] = lambda: None  # ends the session with 421 as soon as it waits for the client
     state: dict[str, object] = field(default_factory=dict[str, object])
 
 
@@ -100,3 +105,17 @@ class SmtpHandler(Protocol):
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Record a rejection of the sender (`rcpt_to` None), a recipient, or the message for a recipient."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpLogin:
+    """STARTTLS (RFC 3207) and, after it, AUTH PLAIN and LOGIN (RFC 4954) of a server.
+
+    `context` returns the TLS context for a handshake. `authenticate` returns whether a user name and password are
+    right, after the delay that it wants; it may raise, which is 454. After `attempts` failures a session ends.
+    """
+
+    context: Callable[[], ssl.SSLContext]
+    authenticate: Callable[[SmtpSession, str, str], Awaitable[bool]]
+    attempts: int = 3
+    handshake_seconds: float = 30.0

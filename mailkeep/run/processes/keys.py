@@ -7,7 +7,8 @@ and never stored decrypted. 404 without active keys, 503 without the database: R
 server's host name has no keys unless it is a managed domain: its mail, from local programs, is not signed.
 
 `/keys/ADDRESS/LOGIN`, for mail that a login submits with this single address in From: the keys of its domain, or 403
-with the text of the refusal (`refused`) if the login is not allowed to send as this address.
+with the text of the refusal (`refused`) if the login is not allowed to send as this address. For an API key (`key:ID`)
+the rules of `mailflow/key_senders` decide.
 
 `/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, or is a report about sent mail; 404
 if it is only forwarded elsewhere. Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
@@ -18,6 +19,7 @@ from __future__ import annotations
 import asyncio
 from base64 import b64encode
 from urllib.parse import unquote
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -25,14 +27,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from mailkeep.app import App
-from mailkeep.core.address import AddressError, normalize_domain, parse_address
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.address import Address, AddressError, normalize_domain, parse_address
+from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.key_senders import service as key_senders
+from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.dkim import SigningKey
-from mailkeep.mail.postfix.submission_login import parse_login
+from mailkeep.mail.postfix.submission_login import parse_key_login, parse_login
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.keys")
@@ -88,6 +92,9 @@ class KeysListener:
     async def _find_keys_for_login(self, address: str, login: str) -> tuple[int, bytes]:
         try:
             sender = parse_address(unquote(address, errors="strict"))
+            key_id = parse_key_login(unquote(login, errors="strict"))
+            if key_id is not None:
+                return await self._find_keys_for_api_key(sender, key_id)
             owner = parse_address(parse_login(unquote(login, errors="strict")).address)
         except (AddressError, UnicodeDecodeError):
             return _refusal(_NOT_ALLOWED)
@@ -97,6 +104,18 @@ class KeysListener:
             domain = await domains.find_by_name(conn, sender.domain)
         if domain is None or not domain.sending_enabled:
             return _refusal(_SENDING_DISABLED)
+        return await self._find_keys(sender.domain)
+
+    async def _find_keys_for_api_key(self, sender: Address, key_id: UUID) -> tuple[int, bytes]:
+        try:
+            who = await key_senders.find_caller(self._app, key_id, None)
+            if who is None:
+                return _refusal(KEY_ENDED.text)
+            await key_senders.check_author(self._app, who, sender)
+        except Unavailable:
+            raise
+        except Refusal as refusal:
+            return _refusal(refusal.message)
         return await self._find_keys(sender.domain)
 
     async def _find_keys(self, name: str) -> tuple[int, bytes]:

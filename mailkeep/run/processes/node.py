@@ -68,6 +68,7 @@ _RECONNECT_SECONDS = 0.1
 _FLUSH_SECONDS = 1.0  # batches changes of many domains; modification times have a resolution of a second
 _RECONCILE_SECONDS = 600.0
 _REMOVE_MAIL_SECONDS = 10.0
+_PRUNE_SESSIONS_SECONDS = 3600.0
 _LOG_CHECKS = 15  # how often to check whether the log is read up to the time of the listing
 _GRACE = timedelta(minutes=10)  # newer messages may be on their way into the queue
 
@@ -120,7 +121,7 @@ class NodeAgent:
             async for notification in conn.notifies(timeout=_CHECK_SECONDS, stop_after=1):
                 if notification.payload == "domains":
                     self._domains_changed = True
-                elif notification.payload in ("session_ends", "app_passwords"):
+                elif notification.payload in ("session_ends", "app_passwords", "key_sessions"):
                     self.session_ender.wake()
                 else:
                     self._task_requested.set()
@@ -183,6 +184,7 @@ class NodeAgent:
         if missing is not None:
             await delivery_status.end_missing(self.app, [each for each in missing if each.id in self._missing])
             self._missing = frozenset(each.id for each in missing)
+            await delivery_status.free_unaccepted(self.app, queued, listed_at)
 
     async def _find_missing(self, queued: Collection[str], listed_at: datetime) -> list[MissingMessage] | None:
         """Messages that are not in the queue but should be; None if the log is not read up to `listed_at` in time."""
@@ -237,6 +239,7 @@ async def serve(app: App, process: Process) -> None:
         node_health.keep_reporting(app, process.paths, prober),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
+        repeat(_PRUNE_SESSIONS_SECONDS, "submission sessions that have ended", node.session_ender.prune_key_sessions),
         RenderChildren(process.sockets["templates"]).run(),
         tasks.run_sealing(app),
         tasks.run_audit_pruning(app),

@@ -1,4 +1,6 @@
-"""The built-in SMTP listener: accepts mail for managed domains (`mailflow/receiving`)."""
+"""The built-in SMTP listener: accepts mail for managed domains (`mailflow/receiving`), and after STARTTLS and AUTH with
+an API key mail to everywhere (`mailflow/smtp_submission`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from uuid import UUID
 
 import structlog
 
@@ -16,20 +19,27 @@ from mailkeep.core.ids import uuid7
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.receiving import rejections, service
 from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient
+from mailkeep.features.mailflow.receiving.rules import smtp_reply
+from mailkeep.features.mailflow.smtp_submission import service as smtp_submission
+from mailkeep.features.mailflow.smtp_submission.model import SubmittedMail
+from mailkeep.features.mailflow.smtp_submission.service import Submissions
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.headers import date_text
 from mailkeep.mail.message.own_fields import first_octets, own_field_octets, without_own_fields
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import SmtpServer, serve
-from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpLogin, SmtpSession
 from mailkeep.mail.smtp.spool import ReceivedMessage
 from mailkeep.run.runtime.http import SMTP, port_failure
+from mailkeep.run.runtime.listener_certificate import ListenerCertificate
 from mailkeep.settings import parse_endpoint
 from mailkeep.web.metrics import Metrics
 
 log = structlog.get_logger("mailkeep.smtp")
 
-_ROUTES = "routes"
+_ROUTES, _KEY = "routes", "key"
+END_SECONDS = 1.0
+"""How often the keys of open sessions are checked."""
 
 
 class InboundHandler:
@@ -40,14 +50,21 @@ class InboundHandler:
         self.metrics = metrics or Metrics()
         self._records: set[asyncio.Task[None]] = set()
         self._rejection_limit = rejections.RejectionLimit()
+        self._submissions = Submissions(app)
+        self._open: dict[int, tuple[UUID, SmtpSession]] = {}  # sessions of API keys
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
-        """Accept any sender."""
+        """Accept any sender of incoming mail, and of an API key those that it may use."""
         session.state[_ROUTES] = {}
+        key_id = _key_of(session)
+        if key_id is not None:
+            return await smtp_submission.check_sender(self._app, key_id, session.peer[0], envelope.mail_from)
         return None
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
-        """The reply of routing and quota for a recipient."""
+        """The reply of routing and quota for a recipient; any valid one is accepted from an API key."""
+        if _key_of(session) is not None:
+            return smtp_submission.check_recipient(address) or smtp_reply("deliver")
         size, routes = session.envelope.size if session.envelope else None, _session_routes(session)
         copies = service.count_copies(self._app, routes)
         reply, route = await service.check_recipient(self._app, address, size or 0, copies)
@@ -61,6 +78,14 @@ class InboundHandler:
         envelope = session.envelope
         assert envelope is not None
         failpoint.reach("inbound.data_read")
+        key_id = _key_of(session)
+        if key_id is not None:
+            at = self._app.clock()
+            trace = self._received_field(session, uuid7(at).hex, at)
+            recipients = list(dict.fromkeys(envelope.rcpt_to))
+            return await self._submissions.accept(
+                SubmittedMail(key_id, session.peer[0], envelope.mail_from, recipients, message, trace)
+            )
         content = partial(without_own_fields, message.chunks)
         removed_octets = await asyncio.to_thread(own_field_octets, message.chunks())
         at = self._app.clock()
@@ -85,6 +110,7 @@ class InboundHandler:
         address_literal = f"[IPv6:{peer}]" if ":" in peer else f"[{peer}]"
         utf8 = bool(session.envelope and session.envelope.smtputf8)
         protocol = "UTF8SMTP" if utf8 else ("ESMTP" if session.extended else "SMTP")
+        protocol += "S" * session.is_encrypted + "A" * session.is_authenticated
         helo = session.helo if session.helo.isascii() and session.helo.isprintable() else "unknown"
         return (
             f"Received: from {helo[:255]} ({address_literal})\r\n\tby {host} (Mailkeep) with {protocol} id {queue_id};"
@@ -93,6 +119,8 @@ class InboundHandler:
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Count a rejection, and record it in the background."""
+        if _key_of(session) is not None:
+            return
         self._app.counters.add("deliveries", "inbound", "rejected")
         if rcpt_to is None or not self._rejection_limit.allow(session.peer[0], self._app.clock()):
             return
@@ -109,6 +137,27 @@ class InboundHandler:
         except Exception:
             log.exception("a rejection was not recorded", rcpt_to=rejection.rcpt_to)
 
+    async def authenticate(self, session: SmtpSession, user: str, password: str) -> bool:
+        """Whether the client presents a valid API key."""
+        key_id = await smtp_submission.log_in(self._app, user, password, session.peer[0])
+        if key_id is not None:
+            session.state[_KEY] = key_id
+            self._open[id(session)] = key_id, session
+        return key_id is not None
+
+    def forget(self, session: SmtpSession) -> None:
+        """The session has ended."""
+        self._open.pop(id(session), None)
+
+    async def end_sessions(self) -> None:
+        """End the sessions whose keys are not valid any more."""
+        if self._open:
+            valid = await smtp_submission.filter_valid(self._app, {key_id for key_id, _ in self._open.values()})
+            for key_id, session in list(self._open.values()):
+                if key_id not in valid:
+                    log.info("ending a session", login=f"key:{key_id}", client=session.peer[0])
+                    session.end()
+
     async def wait_for_records(self) -> None:
         """Wait at most two seconds until all rejections are recorded."""
         if self._records:
@@ -121,7 +170,12 @@ def _session_routes(session: SmtpSession) -> dict[str, Route]:
     return routes  # pyright: ignore[reportUnknownVariableType] only this module puts it there
 
 
-async def start(app: App, handler: InboundHandler) -> SmtpServer:
+def _key_of(session: SmtpSession) -> UUID | None:
+    key_id = session.state.get(_KEY)
+    return key_id if isinstance(key_id, UUID) else None
+
+
+async def start(app: App, handler: InboundHandler, certificate: ListenerCertificate) -> SmtpServer:
     """Listen on `smtp.listen`."""
     host, port = parse_endpoint(app.settings.smtp.listen)
     limits = SmtpLimits(
@@ -132,8 +186,10 @@ async def start(app: App, handler: InboundHandler) -> SmtpServer:
         spool_folder=app.data_dir / "tmp",
     )
     try:
-        server = await serve(host, port, handler, limits, hostname=app.settings.server.name)
+        login = SmtpLogin(certificate.context, handler.authenticate)
+        server = await serve(host, port, handler, limits, hostname=app.settings.server.name, login=login)
     except OSError as error:
         raise port_failure(SMTP, host, port, error) from error
     server.on_session = partial(handler.metrics.count_smtp_session, "inbound")
+    server.on_session_end = handler.forget
     return server

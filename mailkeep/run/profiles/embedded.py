@@ -41,6 +41,7 @@ from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
 from mailkeep.features.record.metrics import service as counters
+from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.mail.message.parse_process import Parser
@@ -52,6 +53,7 @@ from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, s
 from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
+from mailkeep.run.runtime.listener_certificate import ListenerCertificate
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGES
 from mailkeep.settings import FirstStart, LoadedSettings, load_settings, parse_dns_servers, parse_endpoint
@@ -199,7 +201,10 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     """Open the listeners; returns the address of the SMTP listener."""
     metrics = Metrics()
     inbound = smtp.InboundHandler(app, metrics)
-    server = await smtp.start(app, inbound)
+    certificate = ListenerCertificate(app.settings, app.data_dir, app.clock)
+    server = await smtp.start(app, inbound, certificate)
+    stack.enter_context(background(certificate.renewal.keep_renewing(asyncio.Event())))
+    stack.enter_context(background(repeat(smtp.END_SECONDS, "ending SMTP sessions", inbound.end_sessions)))
     stack.push_async_callback(inbound.wait_for_records)
     stack.push_async_callback(server.close, _SMTP_GRACE_SECONDS)
     await serve_http(app, public, internal, metrics, stack)

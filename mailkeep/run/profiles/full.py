@@ -96,8 +96,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         # Before anything starts; the ports of newer stored settings are checked when the database runs.
         await ports.require_free(stored_settings.load_copy(data_dir, vault, loaded).settings)
         folders.create(paths)  # after leftover processes are gone, which could move files meanwhile
-        sockets["keys"] = _listen_for_rspamd(paths, stack)
-        sockets["templates"] = _listen_for_api(paths, stack)
+        sockets |= _listen_for_daemons(paths, stack)
         sockets["logins"] = _listen_for_dovecot(data_dir, stack)
         reads_all_files = _warn_if_unreachable()
         admin_line, loaded, revision = await stack.enter_async_context(_database(data_dir, loaded))
@@ -137,18 +136,20 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
     return sockets
 
 
-def _listen_for_rspamd(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
-    """The socket for Rspamd's requests for keys; in a folder of `folders.create`."""
-    listening = unix_socket.bind_unix_socket(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
-    stack.callback(listening.close)
-    return listening
-
-
-def _listen_for_api(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
-    """The socket where the API gets child processes that render templates."""
-    listening = unix_socket.bind_unix_socket(paths.templates_socket, 0o660, pwd.getpwnam(install.ACCOUNT).pw_gid)
-    stack.callback(listening.close)
-    return listening
+def _listen_for_daemons(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
+    """The sockets that outlive our processes, in folders of `folders.create`: for Rspamd's requests for keys, for the
+    messages that Postfix passes to the milter, and for the API's requests for child processes that render templates.
+    """
+    clients = {
+        "keys": (paths.keys_socket, "_rspamd"),
+        "milter": (paths.milter_socket, "postfix"),
+        "templates": (paths.templates_socket, install.ACCOUNT),
+    }
+    sockets: dict[str, socket.socket] = {}
+    for name, (path, account) in clients.items():
+        sockets[name] = unix_socket.bind_unix_socket(path, 0o660, pwd.getpwnam(account).pw_gid)
+        stack.callback(sockets[name].close)
+    return sockets
 
 
 def _listen_for_dovecot(data_dir: Path, stack: contextlib.AsyncExitStack) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The certificate of a full instance: the operator's, else a self-signed one that is valid for ten years.
+"""The certificate of an instance: the operator's, else a self-signed one that is valid for ten years.
 
 The daemons read a copy, one file with the key and the certificates that is replaced atomically: a process that starts
 at that moment never reads a certificate with the key of another. `Renewal` checks the operator's files regularly. A
@@ -52,8 +52,8 @@ class KeyPair:
 def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> str:
     """Put the pair in place; the path of the daemons' file. An expired pair is logged and served.
 
-    Without settings it is self-signed, and created if it is missing or for another name. Fails permanently if only one
-    of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
+    Without settings it is self-signed, and created if it is missing, for another name, or has expired. Fails
+    permanently if only one of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
     """
     tls = settings.tls
     if bool(tls.certificate_file) != bool(tls.key_file):
@@ -65,7 +65,7 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> st
             log.error("the certificate has expired; mail programs will refuse it", at=iso(ends))
     else:
         self_signed = folder / "self-signed.pem"
-        if not (self_signed.exists() and _is_for(self_signed, hostname)):
+        if not (self_signed.exists() and _is_valid_for(self_signed, hostname, at)):
             write_atomically(self_signed, _create_self_signed(hostname, at), 0o600)
         pair = _read_combined(self_signed)
     write_atomically(folder / _SERVED, _combine(pair), 0o600)
@@ -207,9 +207,9 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _is_for(certificate: Path, hostname: str) -> bool:
+def _is_valid_for(certificate: Path, hostname: str, at: datetime) -> bool:
     found = x509.load_pem_x509_certificate(certificate.read_bytes())
-    return found.subject.rfc4514_string() == f"CN={hostname}"
+    return found.subject.rfc4514_string() == f"CN={hostname}" and at < found.not_valid_after_utc
 
 
 def _create_self_signed(hostname: str, at: datetime) -> str:

@@ -29,6 +29,7 @@ from mailkeep.run.runtime.privileges import Credentials
 MODULES = {
     "keys": "keys",
     "lmtp": "lmtp",
+    "milter": "milter",
     "policy": "policy",
     "relay": "relay",
     "sendmail": "sendmail",

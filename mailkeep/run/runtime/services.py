@@ -39,7 +39,13 @@ _FRONTENDS = ("api", "worker", "sendmail")
 # submit mail with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
 _GROUPS = {name: ["postdrop"] for name in ("api", "reinjection", "sendmail", "worker")}
-_SOCKETS = {"keys": ["keys"], "usage": ["logins"], "node": ["templates"], "api": ["public", "internal"]}
+_SOCKETS = {
+    "keys": ["keys"],
+    "milter": ["milter"],
+    "usage": ["logins"],
+    "node": ["templates"],
+    "api": ["public", "internal"],
+}
 
 
 def define_services(

@@ -135,3 +135,44 @@ async def test_names_that_are_no_address_are_refused_and_count_for_their_source(
     for _ in range(2):
         assert await dovecot.ask("x", login=login) == REFUSE
     assert len(await api.sql("SELECT source FROM sign_in_failures")) == 1
+
+
+async def ask_with_key(
+    dovecot: Dovecot, secret: str, remote: str = ELSEWHERE, *, user: str = "apikey", protocol: str = "smtp"
+) -> int:
+    key = hashlib.sha256(secret.encode()).hexdigest() if secret.startswith("svc_sk_") else ""
+    return await dovecot.policy.decide(LoginQuestion(user, remote, protocol, secret[-3:], key=key))
+
+
+async def test_an_api_key_is_never_delayed_and_wrong_ones_count_per_address(api: Api, dovecot: Dovecot) -> None:
+    created = (await api.sue.post("/api-keys", {"name": "shop", "permissions": "sending"})).data
+    valid = created["key"]
+    assert [await ask_with_key(dovecot, f"svc_sk_{n:043}") for n in range(8)] == [0, 0, 0, 0, 1, 2, 4, 4]
+    assert await ask_with_key(dovecot, f"svc_sk_{7:043}") == 4  # the same again counts once
+    assert await ask_with_key(dovecot, f"svc_sk_{7:043}", HOME) == PROCEED  # from another address
+    accounts = await api.sql("SELECT DISTINCT account, source FROM sign_in_failures ORDER BY source")
+    assert [row["account"] for row in accounts] == [f"apikey:{row['source']}" for row in accounts]
+    assert await ask_with_key(dovecot, valid) == PROCEED
+    assert await ask_with_key(dovecot, valid, user="ApiKey") == PROCEED
+    assert await ask_with_key(dovecot, valid, protocol="imap") == REFUSE
+    for guess in range(40):  # an address that is blocked for other accounts
+        await dovecot.ask(f"guess {guess}", login=f"user{guess}@{EXAMPLE}")
+    assert await ask_with_key(dovecot, f"svc_sk_{9:043}") == REFUSE
+    assert await ask_with_key(dovecot, valid) == PROCEED
+    assert (await api.sue.delete(f"/api-keys/{created['api_key']['id']}")).status == 200
+    assert await ask_with_key(dovecot, valid) == REFUSE
+
+
+async def test_a_session_of_an_api_key_is_recorded_and_has_to_end_with_the_key(api: Api, dovecot: Dovecot) -> None:
+    key_id = (await api.sue.post("/api-keys", {"name": "shop"})).data["api_key"]["id"]
+    report = LoginReport(True, "", HOME, "smtp", "apikey", access=f"key:{key_id}")
+    await dovecot.policy.record(report)
+    assert await api.sql("SELECT key_id::text AS key, client, pid FROM key_sessions") == [
+        {"key": key_id, "client": HOME, "pid": 0}
+    ]
+    assert (await api.sue.delete(f"/api-keys/{key_id}")).status == 200
+    ends = "SELECT subject, protocols FROM session_ends"
+    assert await api.sql(ends) == [{"subject": f"key:{key_id}", "protocols": ["smtp"]}]
+    await api.sql("DELETE FROM session_ends")
+    await dovecot.policy.record(report)  # reported late
+    assert await api.sql(ends) == [{"subject": f"key:{key_id}", "protocols": ["smtp"]}]

@@ -184,7 +184,8 @@ def test_dovecot_reports_usage_by_id_and_logins_without_passwords():
     # Only a few bits of a keyed hash leave Dovecot, and the digest of what has the form of an app password.
     assert (conf["auth_policy_hash_nonce"], conf["auth_policy_hash_truncate"]) == ("another", "12")
     assert "digest=%{if;%w;*;mk-*;%{sha256:password};}" in conf["auth_policy_request_attributes"]
-    assert conf["auth_policy_request_attributes"].count("%w") == 1
+    assert "key=%{if;%w;*;svc_sk_*;%{sha256:password};}" in conf["auth_policy_request_attributes"]
+    assert conf["auth_policy_request_attributes"].count("%w") == 2
     assert (conf["auth_policy_check_before_auth"], conf["auth_policy_reject_on_fail"]) == ("yes", "no")
 
 

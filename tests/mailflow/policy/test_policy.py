@@ -34,9 +34,10 @@ class PostfixClient:
 
     async def request(self, state: str, **changes: object) -> str:
         """Send a request in a protocol state; return the action."""
+        number = str(changes.get("instance", "1")).partition(".")[0]
         attributes = {
             "request": "smtpd_access_policy", "protocol_state": state, "instance": "1.1", "sender": ALICE,
-            "sasl_username": self.login, "client_address": "192.0.2.5", "queue_id": "4jW9T1xz0bz1",
+            "sasl_username": self.login, "client_address": "192.0.2.5", "queue_id": f"4jW9T1xz0bz{number}",
         } | changes  # fmt: skip
         self.writer.write("".join(f"{name}={value}\n" for name, value in attributes.items()).encode() + b"\n")
         async with asyncio.timeout(60):

@@ -54,7 +54,10 @@ def test_a_file_in_any_queue_directory_is_a_queued_message(tmp_path: Path) -> No
     for place in ("hold/4kA", "deferred/4/4kB", "active/4kC", "defer/4/4kD", "corrupt/4kE"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
-    assert list_queue_ids(tmp_path) == {"4kA", "4kB", "4kC"}
+    for name, mode in (("4kF", 0o700), ("4kG", 0o600)):  # the second is not complete
+        (tmp_path / "incoming").mkdir(exist_ok=True)
+        (tmp_path / "incoming" / name).touch(mode)
+    assert list_queue_ids(tmp_path) == {"4kA", "4kB", "4kC", "4kF"}
 
 
 @pytest.mark.parametrize(

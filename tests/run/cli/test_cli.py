@@ -894,7 +894,11 @@ def test_a_key_can_be_limited_to_networks(running: Running):
 
 def test_a_key_is_printed_on_its_own_line(running: Running):
     result = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
-    assert re.fullmatch(r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n", result.out)
+    assert re.fullmatch(
+        r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n"
+        r"To send by SMTP: server [\w.:-]+, port \d+ \(STARTTLS\), user apikey, the key as the password.\n",
+        result.out,
+    )
 
 
 @pytest.mark.parametrize("line", ["queue list", "queue act flush --all"])

@@ -17,7 +17,7 @@ from mailkeep.run.cli import install
 from mailkeep.run.runtime import privileges
 from tests.stack.harness import PASSWORD, Stack, eventually
 
-OURS = ("api", "usage", "keys", "lmtp", "logs", "policy", "reinjection", "worker")
+OURS = ("api", "usage", "keys", "lmtp", "logs", "milter", "policy", "reinjection", "worker")
 DAEMONS = ("postfix", "dovecot", "_rspamd", "postgres", install.MAIL_ACCOUNT, "nobody")
 
 

@@ -14653,6 +14653,7 @@ export interface operations {
     getMessages: {
         parameters: {
             query?: {
+                api_key_id?: string;
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 direction?: "inbound" | "outbound";

@@ -10,6 +10,7 @@ import { Badge, StatusBadge, toneOf } from '../../ui/Badge'
 import { formatBytes, pluralize } from '../../units'
 import { CopyButton, CopyableCode } from '../../ui/Copy'
 import { LoadingLines } from '../../ui/DataList'
+import { KeyName } from '../api-keys/KeyName'
 import { DomainName } from '../domains/DomainSelect'
 import { DetailPage } from '../../ui/DetailPage'
 import { DetailTabs } from '../../ui/DetailTabs'
@@ -119,6 +120,7 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ['Size', formatBytes(message.size)],
     ...(message.scheduled_at ? [['Scheduled for', <Time at={message.scheduled_at} form="exact" />] as const] : []),
     ['Source', { api: 'API', smtp: 'SMTP', system: 'Forwarded', mailkeep: 'Mailkeep itself' }[message.source]],
+    ...(message.api_key_id ? [['API key', <KeyName id={message.api_key_id} />] as const] : []),
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
     ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
     ...(message.queue_id ? [['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />] as const] : []),

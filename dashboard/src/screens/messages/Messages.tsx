@@ -9,6 +9,7 @@ import { formatBytes } from '../../units'
 import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
+import { KeyFilter } from '../api-keys/KeyName'
 import { DomainFilter } from '../domains/DomainFilter'
 import { ChoiceFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../../ui/Filters'
 import { Icon } from '../../ui/Icon'
@@ -38,8 +39,22 @@ const STATUSES: Readonly<Record<Message['status'], string>> = {
   unknown: 'the outcome is not known, because a connection or log was lost',
   lost: 'did not reach the mail server',
 }
-const FILTERS = ['q', 'direction', 'status', 'domain', 'from', 'to', 'subject', 'message_id', 'queue_id', 'tag', 'since', 'until'] as const
-const MORE = ['from', 'to', 'subject', 'tag', 'message_id', 'queue_id', 'since', 'until'] as const
+const FILTERS = [
+  'q',
+  'direction',
+  'status',
+  'domain',
+  'from',
+  'to',
+  'subject',
+  'message_id',
+  'queue_id',
+  'tag',
+  'key',
+  'since',
+  'until',
+] as const
+const MORE = ['from', 'to', 'subject', 'tag', 'key', 'message_id', 'queue_id', 'since', 'until'] as const
 
 const COLUMNS: readonly Column<Message>[] = [
   { header: 'Status', cell: (row) => <StatusBadge status={row.status} /> },
@@ -69,7 +84,7 @@ function Addresses({ addresses }: { addresses: readonly string[] }) {
 
 export function Messages() {
   const search = route.useSearch()
-  const { q, direction, status, domain, from, to, subject, message_id, queue_id, tag, since, until } = search
+  const { q, direction, status, domain, from, to, subject, message_id, queue_id, tag, key, since, until } = search
   const filter = {
     ...(q && { q }),
     ...(direction && { direction: direction as Message['direction'] }),
@@ -81,6 +96,7 @@ export function Messages() {
     ...(message_id && { message_id: message_id.replace(/^<|>$/g, '') }),
     ...(queue_id && { queue_id }),
     ...(tag && { tag }),
+    ...(key && { api_key_id: key }),
     ...(toUtc(since) && { since: toUtc(since) }),
     ...(toUtc(until) && { until: toUtc(until) }),
   }
@@ -108,6 +124,7 @@ export function Messages() {
           <TextFilter name="to" label="To" />
           <TextFilter name="subject" label="Subject" />
           <TextFilter name="tag" label="Tag" />
+          <KeyFilter />
           <TextFilter name="message_id" label="Message-ID" />
           <TextFilter name="queue_id" label="Queue ID" />
           <TimeFilter name="since" label="After" />

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -117,6 +118,32 @@ async def authenticate(conn: Conn, raw_key: str, at: datetime, address: str, *, 
         reason = await store.find_invalid_reason(conn, token_hash(raw_key), at)
         raise ApiKeyInvalid(f"The API key is {reason}: create a new one.", reason=reason) if reason else ApiKeyInvalid
     return key
+
+
+async def find_authenticated(
+    conn: Conn, key_id: UUID, at: datetime, address: str, *, count: bool
+) -> AuthenticatedKey | None:
+    """The key of a session that it opened from this address, with its owner's present rights; None if it is not valid
+    any more. With `count` a request is counted, as by `authenticate`.
+    """
+    return await store.authenticate(conn, key_id, at, rules.strip_zone(address), count)
+
+
+async def opens_submission(conn: Conn, digest: str, address: str, at: datetime) -> bool:
+    """Whether the key with this SHA-256 in hexadecimal opens a submission session from this address now."""
+    return await store.find_for_submission(conn, digest, address, at) is not None
+
+
+async def find_for_submission(conn: Conn, raw_key: str, address: str, at: datetime) -> UUID | None:
+    """The key if it opens a submission session from this address now."""
+    if not rules.is_raw_key(raw_key):
+        return None
+    return await store.find_for_submission(conn, token_hash(raw_key).hex(), address, at)
+
+
+async def filter_valid(conn: Conn, key_ids: Collection[UUID], at: datetime) -> set[UUID]:
+    """Which of these keys are valid: not revoked or expired, and their owner is not disabled."""
+    return await store.filter_valid(conn, key_ids, at)
 
 
 def _target(key: ApiKey) -> AuditTarget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -112,10 +113,10 @@ async def delete_old_rates(conn: Conn, before: datetime) -> None:
 
 
 async def authenticate(
-    conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
+    conn: Conn, key: bytes | UUID, at: datetime, address: str | None, count: bool
 ) -> AuthenticatedKey | None:
-    """The valid key with this hash; None if it is unknown or expired, or its owner is disabled. The request is counted
-    if `count` is set and the key is allowed from `address` (None: an invalid address, in no network).
+    """The valid key with this hash or ID; None if it is unknown or expired, or its owner is disabled. The request is
+    counted if `count` is set and the key is allowed from `address` (None: an invalid address, in no network).
 
     One statement, to run in autocommit.
     """
@@ -126,7 +127,8 @@ async def authenticate(
                    k.last_used_at, a.role, a.must_change_password,
                    a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
-            WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+            WHERE (k.token_hash = %(token_hash)s OR k.id = %(key_id)s)
+              AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
         ), counted AS MATERIALIZED (
             SELECT usage.accepted, usage.used, usage.wait
             FROM valid_key v CROSS JOIN LATERAL count_api_call(v.id, v.rate_limit, %(at)s) usage
@@ -148,7 +150,8 @@ async def authenticate(
         FROM valid_key v LEFT JOIN counted ON true
         """,
         {
-            "token_hash": token_hash,
+            "token_hash": None if isinstance(key, UUID) else key,
+            "key_id": key if isinstance(key, UUID) else None,
             "at": at,
             "address": address,
             "count": count,
@@ -157,6 +160,28 @@ async def authenticate(
     )
     row = await cursor.fetchone()
     return _to_authenticated_key(row) if row else None
+
+
+async def find_for_submission(conn: Conn, digest: str, address: str, at: datetime) -> UUID | None:
+    """The key with this SHA-256 in hexadecimal, if it opens a submission session from an address now."""
+    cursor = await conn.execute(
+        "SELECT key_id FROM submission_key(%(digest)s, %(address)s, %(at)s) AS key_id",
+        {"digest": digest, "address": address, "at": at},
+    )
+    row = await cursor.fetchone()
+    return row["key_id"] if row else None
+
+
+async def filter_valid(conn: Conn, key_ids: Collection[UUID], at: datetime) -> set[UUID]:
+    """Which of these keys are not revoked or expired and belong to an active administrator."""
+    cursor = await conn.execute(
+        """
+        SELECT k.id FROM api_keys k JOIN admins a ON a.id = k.admin_id
+        WHERE k.id = ANY(%(ids)s) AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+        """,
+        {"ids": list(key_ids), "at": at},
+    )
+    return {row["id"] for row in await cursor.fetchall()}
 
 
 async def find_invalid_reason(conn: Conn, token_hash: bytes, at: datetime) -> Literal["expired", "revoked"] | None:

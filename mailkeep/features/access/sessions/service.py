@@ -101,11 +101,7 @@ def _apply_rate(call: Call, key: AuthenticatedKey) -> None:
     if key.rate is None:
         return
     call.rate = Rate(key.rate_limit, max(0, key.rate_limit - key.rate.used), key.rate.wait)
-    if not key.rate.accepted:
-        raise RateLimitExceeded(
-            f"The API key may make {key.rate_limit} requests in 60 seconds; the next is accepted in {key.rate.wait} s.",
-            retry_after=key.rate.wait,
-        )
+    refuse_over_rate(key)
 
 
 async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
@@ -132,6 +128,32 @@ async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
         return None
     scope = frozenset(key.scoped_domain_ids) if key.is_scoped else None
     return replace(who, scope=scope, permissions=key.permissions)
+
+
+def key_principal(app: App, key: AuthenticatedKey, address: str | None) -> Principal:
+    """The caller with this key from an address, other than by HTTP. None: the address has been checked before."""
+    networks = (app.settings.auth.allowed_networks, key.allowed_networks)
+    return Principal(
+        admin_id=key.admin_id,
+        label=key.name,
+        role=key.role,
+        actor=ActorType.API_KEY,
+        assigned=key.assigned,
+        scope=key.scope,
+        permissions=key.permissions,
+        blocked_by=(rules.network_block(address, *networks) if address is not None else None) or _block(app, key),
+        key_id=key.id,
+        ip_address=address,
+    )
+
+
+def refuse_over_rate(key: AuthenticatedKey) -> None:
+    """RATE_LIMIT_EXCEEDED if the request was not accepted."""
+    if key.rate is not None and not key.rate.accepted:
+        raise RateLimitExceeded(
+            f"The API key may make {key.rate_limit} requests in 60 seconds; the next is accepted in {key.rate.wait} s.",
+            retry_after=key.rate.wait,
+        )
 
 
 def _block(app: App, account: ActiveSession | AuthenticatedKey | CallerRights) -> BlockReason | None:

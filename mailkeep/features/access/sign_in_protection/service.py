@@ -33,6 +33,13 @@ def new_attempt(vault: Vault, kind: AccountKind, name: str, ip_address: str, pas
     return Attempt(account, source_of(ip_address), rules.tag_of(account, password, vault))
 
 
+def new_key_attempt(vault: Vault, ip_address: str, password: str) -> Attempt:
+    """An attempt to open a submission session with an API key. There is no account: failures count per source only."""
+    source = source_of(ip_address)
+    account = f"apikey:{source}"
+    return Attempt(account, source, rules.tag_of(account, password, vault))
+
+
 async def begin(conn: Conn, attempt: Attempt, at: datetime) -> Decision:
     """Decide whether a password may be verified, and count the attempt as a failure until `succeed`.
 

@@ -12,12 +12,16 @@ from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.network import source_of
+from mailkeep.features.access.api_keys import service as api_keys
+from mailkeep.features.access.key_sessions import service as key_sessions
+from mailkeep.features.access.key_sessions.model import KeySession
 from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.access.sign_in_protection.model import Attempt
 from mailkeep.features.directory.app_passwords import service as app_passwords
 from mailkeep.features.directory.mailboxes.model import parse_mail_folder
 from mailkeep.mail.daemons.probe_mailbox import is_probe
 from mailkeep.mail.dovecot.auth import PROCEED, REFUSE, LoginQuestion, LoginReport
+from mailkeep.mail.postfix.submission_login import KEY_USER, parse_key_login
 
 log = structlog.get_logger("mailkeep.sign_ins")
 
@@ -46,6 +50,8 @@ class LoginPolicy:
 
     async def _decide(self, question: LoginQuestion) -> int:
         app = self.app
+        if _is_with_key(question):
+            return await self._decide_key(question)
         async with app.db.tx() as conn:
             decision = await sign_ins.begin(conn, self._attempt(question), app.clock())
         try:
@@ -59,13 +65,28 @@ class LoginPolicy:
             return PROCEED
         return answer
 
+    async def _decide_key(self, question: LoginQuestion) -> int:
+        """A valid key is not counted, delayed or refused. Others fail later, all in the same way."""
+        async with self.app.db.autocommit() as conn:
+            at = self.app.clock()
+            if question.key and await api_keys.opens_submission(conn, question.key, question.remote, at):
+                return PROCEED
+        async with self.app.db.tx() as conn:
+            attempt = sign_ins.new_key_attempt(self.app.vault, question.remote, question.pwhash)
+            decision = await sign_ins.begin(conn, attempt, self.app.clock())
+        return REFUSE if decision.refused_until is not None else decision.delay
+
     async def _has_app_password(self, address: Address, question: LoginQuestion) -> bool:
         async with self.app.db.autocommit() as conn:
             return await app_passwords.opens_session(conn, address.key, question.protocol, question.digest)
 
     async def record(self, report: LoginReport) -> None:
-        """Uncount a login that succeeded, and remember its source."""
+        """Uncount a login that succeeded, and remember its source; of an API key, its session."""
         if not report.success or not report.remote or is_probe(report.login):
+            return
+        key_id = parse_key_login(report.access)
+        if key_id is not None:
+            await self._record_session(KeySession(key_id, report.remote, self.app.clock()))
             return
         mailbox_id = parse_mail_folder(self.app.data_dir, report.home)
         try:
@@ -78,6 +99,15 @@ class LoginPolicy:
         except Exception:
             log.exception("the result of a login was not recorded after an error")
 
+    async def _record_session(self, session: KeySession) -> None:
+        try:
+            async with asyncio.timeout(_DECISION_SECONDS), self.app.db.autocommit() as conn:
+                await key_sessions.record(conn, session)
+        except (Unavailable, TimeoutError) as error:
+            self._warn("a submission session was not recorded: the database does not answer", error)
+        except Exception:
+            log.exception("a submission session was not recorded after an error")
+
     def _attempt(self, login: LoginQuestion | LoginReport) -> Attempt:
         return sign_ins.new_attempt(self.app.vault, "mailbox", login.login, login.remote, login.pwhash)
 
@@ -87,3 +117,8 @@ class LoginPolicy:
         self._warnings.pop_exceeded(at)
         if self._warnings.allow(text, text, None, at):
             log.warning(text, error=type(error).__name__)
+
+
+def _is_with_key(login: LoginQuestion | LoginReport) -> bool:
+    """Whether a client presents an API key. Dovecot folds user names too."""
+    return login.protocol == "smtp" and login.login.lower() == KEY_USER

@@ -237,23 +237,26 @@ async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dic
 async def _create_submitted_messages(
     conn: Conn, at: datetime, updates: Sequence[LogUpdate]
 ) -> tuple[dict[str, Message], Collection[str]]:
-    """Record the messages of mail clients as accepted. Returns them by queue ID, and the queue IDs with a known
+    """Record submitted messages as accepted. Returns them by queue ID, and the queue IDs with a known
     envelope. A message without an envelope is created with the first line about a recipient.
     """
     if not updates:
         return {}, ()
-    envelopes = await store.find_envelopes(conn, [update.mail.queue_id for update in updates])
+    envelopes = await store.accept_envelopes(conn, [update.mail.queue_id for update in updates], at)
     created: dict[str, Message] = {}
     for update in updates:
-        envelope = envelopes.get(update.mail.queue_id)
+        mail, envelope = update.mail, envelopes.get(update.mail.queue_id)
+        if envelope and envelope.message:
+            created[mail.queue_id] = replace(envelope.message, size=mail.size)
+            continue
         recipients = (
             envelope.recipients
             if envelope
             else list(dict.fromkeys(each.original_recipient for each in update.attempts))
         )
         if recipients:
-            domain = await domains.find_by_name(conn, rules.domain_of(update.mail.sender))
-            created[update.mail.queue_id] = rules.build_submitted_message(at, update.mail, recipients, domain)
+            domain = await domains.find_by_name(conn, rules.domain_of(mail.sender))
+            created[mail.queue_id] = rules.build_submitted_message(at, mail, recipients, domain)
     if created:
         await messages.insert_messages(conn, list(created.values()))
         await messages.accept(conn, at, [(each, queue_id) for queue_id, each in created.items()], status="queued")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 from uuid import UUID
 
-from mailkeep.features.record.messages.model import ServerReply
+from mailkeep.features.record.messages.model import Message, ServerReply
 
 AttemptStatus = Literal["delivered", "relayed", "deferred", "bounced"]
 Origin = Literal["api", "submission", "inbound", "reinjection"]
@@ -102,7 +102,11 @@ class LogUpdate:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionEnvelope:
-    """The envelope of a message that a mail client submitted, from the policy requests."""
+    """The envelope of a message that a client submitted, from the policy requests or, with an API key, from the milter.
+
+    `message`: the row for the history of a message with an API key, as it is before Postfix has accepted it.
+    `idempotency_key`: the one that the message claims, with the digest of what was submitted.
+    """
 
     queue_id: str
     login: str
@@ -110,6 +114,15 @@ class SubmissionEnvelope:
     recipients: list[str]
     client: str
     created_at: datetime
+    message: Message | None = None
+    idempotency_key: str | None = None
+    body_hash: bytes | None = None
+
+
+Begun = Literal["counted", "present", "pending", "replayed", "mismatch"]
+"""Whether a submission is counted now, was before (`present`), or is that of a claimed Idempotency-Key: `pending` until
+Postfix's log decides, `replayed` after its acceptance, `mismatch` if it was another message.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     TrackedMessage,
 )
 from mailkeep.features.mailflow.receiving.model import RejectedRecipient
+from mailkeep.features.mailflow.sending import writes
 from mailkeep.features.record.messages.model import (
     DeliveryOutcome,
     HeaderSummary,
@@ -85,9 +86,12 @@ def is_refused_at_end(line: log.LogLine) -> bool:
 
 
 def submission_charges(envelopes: Iterable[SubmissionEnvelope]) -> list[tuple[datetime, SendCharge]]:
-    """The charges that the policy server has counted for these messages, each with its time."""
+    """The charges that were counted for these messages, each with its time."""
     charges: list[tuple[datetime, SendCharge]] = []
     for each in envelopes:
+        if each.message is not None:
+            charges.append(writes.api_attempt(each.message).count)
+            continue
         mailbox = parse_address(each.login)
         sender = parse_address(each.sender) if each.sender else mailbox
         charges.append((each.created_at, SendCharge(mailbox, None, len(each.recipients), written=sender)))

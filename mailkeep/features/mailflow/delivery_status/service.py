@@ -6,14 +6,19 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import cast
 from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.counters import Counters
+from mailkeep.core.errors import Refusal
+from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.abuse.model import SendCharge, SendVerdict, VerdictKind
 from mailkeep.features.mailflow.delivery_status import log_updates, rules, store
 from mailkeep.features.mailflow.delivery_status.model import (
+    Begun,
     LogPosition,
     MissingMessage,
     RetryIntervals,
@@ -22,7 +27,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.features.mailflow.sending import service as sending
-from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages import content, service as messages
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import log as postfix_log
 from mailkeep.mail.postfix.log_files import LogFile, Piece, find_log_file
@@ -30,6 +35,9 @@ from mailkeep.mail.postfix.log_files import LogFile, Piece, find_log_file
 _NEVER_QUEUED = timedelta(days=1)  # mail that was refused, or whose client went away
 _STALE = timedelta(days=30)
 _LIFETIME = timedelta(days=30)  # longer than any queue keeps mail
+_LONGEST_ACCEPTANCE = timedelta(minutes=15)  # from the envelope to qmgr's line, with all timeouts of the filters
+CLAIMED_FOR = timedelta(hours=24)
+"""How long an Idempotency-Key is kept, as by the API."""
 _PAGE = 500
 _NOT_IN_QUEUE = "The message is no longer in the queue, and the log does not show its outcome"
 
@@ -88,8 +96,10 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
             await rejections.record_rejections(conn, recorded)
         refused_ids = {line.queue_id for _, line in timed_lines if line.queue_id and rules.is_refused_at_end(line)}
         await abuse.uncount_forwards(conn, refused_ids)
-        await abuse.uncount(conn, rules.submission_charges(await store.delete_envelopes(conn, refused_ids)))
+        refused = await store.delete_envelopes(conn, refused_ids)
+        await abuse.uncount(conn, rules.submission_charges(refused))
         failpoint.reach("log.applied")
+    await _delete_contents(app, refused)
     app.counters.include(counters.drain())
     failpoint.reach("log.committed")
     return position
@@ -102,10 +112,61 @@ def _retry_intervals(app: App) -> RetryIntervals:
     return RetryIntervals(shortest, max(shortest, longest))
 
 
-async def record_envelope(app: App, envelope: SubmissionEnvelope) -> None:
-    """Store the envelope of a message that a mail client submits, before Postfix accepts it."""
+async def begin_submission(
+    app: App, who: Principal, envelope: SubmissionEnvelope, charge: SendCharge
+) -> Begun | Refusal:
+    """Count a message that a client submits and store its envelope in one commit, before Postfix accepts it: once for
+    each queue ID. A refusal is that of `abuse.count`; then nothing is stored.
+    """
+    at = envelope.created_at
     async with app.db.autocommit() as conn:
-        await store.insert_envelope(conn, envelope)
+        (charged,) = await abuse.charge_mailboxes(conn, [charge])
+        arguments = abuse.count_arguments(app, [charged])
+        outcome, retry_after = await store.begin_submission(conn, at, at - CLAIMED_FOR, envelope, arguments)
+    match outcome:
+        case "counted" | "present" | "pending" | "replayed" | "mismatch":
+            return outcome
+        case "sender_rate":
+            (refusal,) = await abuse.count(app, who, at, [charge])  # suspends the sender
+            if refusal is not None:
+                return refusal
+            # Counts of others have expired meanwhile.
+            async with app.db.autocommit() as conn:
+                await abuse.uncount(conn, [(at, charge)])
+            return await begin_submission(app, who, envelope, charge)
+        case _:
+            (refusal,) = abuse.refusals(app, [charged], [SendVerdict(cast(VerdictKind, outcome), retry_after)])
+            assert refusal is not None
+            return refusal
+
+
+async def find_claim(app: App, api_key_id: UUID, key: str, body_hash: bytes) -> Begun | None:
+    """What `begin_submission` would say about the Idempotency-Key of another submission; None if it is not claimed."""
+    async with app.db.autocommit() as conn:
+        return await store.find_claim(conn, api_key_id, key, body_hash, app.clock() - CLAIMED_FOR)
+
+
+async def free_unaccepted(app: App, queued: Collection[str], listed_at: datetime) -> int:
+    """Free the submissions that Postfix has not accepted, by its log and its queue (`queued`, listed at `listed_at`):
+    they are uncounted, and their Idempotency-Keys can be used again. Returns their number; 0 while the log is not read
+    up to that time.
+    """
+    async with app.db.tx() as conn:
+        read_to = await sending.log_read_at(conn)
+        if read_to is None or read_to <= listed_at:
+            return 0
+        freed = await store.delete_unaccepted(conn, listed_at - _LONGEST_ACCEPTANCE, queued)
+        await abuse.uncount_forwards(conn, [each.queue_id for each in freed])
+        await abuse.uncount(conn, rules.submission_charges(freed))
+    await _delete_contents(app, freed)
+    return len(freed)
+
+
+async def _delete_contents(app: App, envelopes: Sequence[SubmissionEnvelope]) -> None:
+    """Delete what was kept of messages that Postfix has not accepted."""
+    for each in envelopes:
+        if each.message is not None:
+            await asyncio.to_thread(content.delete_content, app.data_dir, each.message.id)
 
 
 async def record_caught_up(app: App, name: str, inodes: Collection[int], at: datetime) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -20,6 +20,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     SubmissionEnvelope,
     TrackedMessage,
 )
+from mailkeep.features.record.messages.model import Message
 
 
 async def find_positions(conn: Conn, name: str) -> dict[int, LogPosition]:
@@ -192,42 +193,96 @@ async def delete_stale(conn: Conn, before: datetime, unqueued_before: datetime) 
     await conn.execute("DELETE FROM submission_envelopes WHERE created_at < %(before)s", {"before": before})
 
 
-async def insert_envelope(conn: Conn, envelope: SubmissionEnvelope) -> None:
-    """Insert the envelope of a submitted message, once."""
-    await conn.execute(
+async def begin_submission(
+    conn: Conn, at: datetime, since: datetime, envelope: SubmissionEnvelope, count_arguments: Mapping[str, Any]
+) -> tuple[str, int | None]:
+    """Count a message and store its envelope, in one commit. Returns the outcome (`Begun`, or a verdict of the limits)
+    and in how many seconds to try again. Claims of an Idempotency-Key until `since` have expired.
+    """
+    cursor = await conn.execute(
         """
-        INSERT INTO submission_envelopes (queue_id, login, sender, recipients, client, created_at)
-        VALUES (%(queue_id)s, %(login)s, %(sender)s, %(recipients)s, %(client)s, %(created_at)s)
-        ON CONFLICT (queue_id) DO NOTHING
+        SELECT outcome, retry_after
+        FROM begin_submission(%(at)s, %(since)s, %(envelope)s, %(senders)s::text[], %(recipients)s::integer[],
+                              %(sender_limit)s, %(domain_limit)s)
         """,
-        {name: getattr(envelope, name) for name in SubmissionEnvelope.__slots__},
+        {"at": at, "since": since, "envelope": Jsonb(_envelope_row(envelope), dumps=msgspec.json.encode)}
+        | dict(count_arguments),
     )
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["outcome"], row["retry_after"]
+
+
+async def find_claim(
+    conn: Conn, api_key_id: UUID, key: str, body_hash: bytes, since: datetime
+) -> Literal["mismatch", "pending", "replayed"] | None:
+    """The outcome of another submission with this Idempotency-Key that was claimed after `since`; None without one."""
+    cursor = await conn.execute(
+        """
+        SELECT claim_outcome(e, %(body_hash)s) AS outcome FROM submission_envelopes e
+        WHERE e.api_key_id = %(api_key_id)s AND e.idempotency_key = %(key)s AND e.created_at > %(since)s
+        """,
+        {"api_key_id": api_key_id, "key": key, "body_hash": body_hash, "since": since},
+    )
+    row = await cursor.fetchone()
+    return row["outcome"] if row else None
+
+
+def _envelope_row(envelope: SubmissionEnvelope) -> dict[str, Any]:
+    row = {name: getattr(envelope, name) for name in SubmissionEnvelope.__slots__}
+    # The form of bytea in JSON.
+    row["body_hash"] = None if envelope.body_hash is None else "\\x" + envelope.body_hash.hex()
+    return row | {"api_key_id": envelope.message.api_key_id if envelope.message else None}
+
+
+def _envelope(row: dict[str, Any]) -> SubmissionEnvelope:
+    message = msgspec.convert(row.pop("message"), Message | None)
+    return SubmissionEnvelope(**row, message=message)
 
 
 async def delete_envelopes(conn: Conn, queue_ids: Collection[str]) -> list[SubmissionEnvelope]:
-    """Delete the envelopes with these queue IDs, and return them."""
+    """Delete the envelopes with these queue IDs, with their claims, and return them."""
     if not queue_ids:
         return []
     cursor = await conn.execute(
         """
         DELETE FROM submission_envelopes WHERE queue_id = ANY(%(ids)s)
-        RETURNING queue_id, login, sender, recipients, client, created_at
+        RETURNING queue_id, login, sender, recipients, client, created_at, message
         """,
         {"ids": list(queue_ids)},
     )
-    return [SubmissionEnvelope(**row) for row in await cursor.fetchall()]
+    return [_envelope(row) for row in await cursor.fetchall()]
 
 
-async def find_envelopes(conn: Conn, queue_ids: Collection[str]) -> dict[str, SubmissionEnvelope]:
-    """The envelopes with these queue IDs."""
+async def delete_unaccepted(conn: Conn, before: datetime, queued: Collection[str]) -> list[SubmissionEnvelope]:
+    """Delete the envelopes from before `before` that Postfix has not accepted and does not have in its queue."""
     cursor = await conn.execute(
         """
-        SELECT queue_id, login, sender, recipients, client, created_at FROM submission_envelopes
-        WHERE queue_id = ANY(%(ids)s)
+        DELETE FROM submission_envelopes
+        WHERE accepted_at IS NULL AND created_at < %(before)s AND queue_id <> ALL(%(queued)s)
+        RETURNING queue_id, login, sender, recipients, client, created_at, message
         """,
-        {"ids": list(queue_ids)},
+        {"before": before, "queued": list(queued)},
     )
-    return {row["queue_id"]: SubmissionEnvelope(**row) for row in await cursor.fetchall()}
+    return [_envelope(row) for row in await cursor.fetchall()]
+
+
+async def accept_envelopes(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, SubmissionEnvelope]:
+    """The envelopes with these queue IDs, which Postfix has accepted. Their rows for the history are given once."""
+    cursor = await conn.execute(
+        """
+        WITH found AS (
+            SELECT queue_id, login, sender, recipients, client, created_at, message FROM submission_envelopes
+            WHERE queue_id = ANY(%(ids)s) FOR UPDATE
+        ), accepted AS (
+            UPDATE submission_envelopes e SET accepted_at = coalesce(e.accepted_at, %(at)s), message = NULL
+            FROM found WHERE e.queue_id = found.queue_id
+        )
+        SELECT * FROM found
+        """,
+        {"ids": list(queue_ids), "at": at},
+    )
+    return {row["queue_id"]: _envelope(row) for row in await cursor.fetchall()}
 
 
 async def find_overdue(conn: Conn, before: datetime, since: datetime, after: UUID, limit: int) -> list[MissingMessage]:

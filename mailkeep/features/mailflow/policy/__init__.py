@@ -6,6 +6,10 @@ history (`mailflow/delivery_status`); its recipients are collected at RCPT, beca
 number. If a login loses its access (`directory/mailbox_sessions`), its session is disconnected at the next message: the
 login name contains the version of the access (`mail/postfix/submission_login`).
 
+**Submission with an API key** (user `apikey`, login `key:ID`; `mailflow/key_senders`). The envelope sender is checked
+at the first recipient and at the end of the message, which counts for the key's rate and, as by API, for its sender. A
+session whose key has ended gets 421 and is disconnected.
+
 **External copies.** On every port Postfix sends a request for recipients whose aliases or forwards lead to other
 servers (policy context `expanding`), and for every recipient of mail that Sieve redirects (context `redirect`). At RCPT
 the limits of expansion and the counter of forwarded copies are checked; the copies are counted at the end of the

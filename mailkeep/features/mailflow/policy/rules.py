@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 
@@ -60,3 +61,15 @@ def count_recipients(request: Mapping[str, str], recipients: list[str]) -> int:
     """
     text = request.get("recipient_count", "")
     return max(parse_number(text) if len(text) < 9 else 0, len(recipients), 1)
+
+
+def recipients(request: Mapping[str, str], collected: list[str]) -> list[str]:
+    """The known recipients at the end of a message: those `collected` at RCPT, or the only one, which Postfix sends."""
+    only_recipient = request.get("recipient", "")
+    return collected or ([only_recipient] if only_recipient else [])
+
+
+def process_of(request: Mapping[str, str]) -> int:
+    """Postfix's process that sends the request: the first number of `instance`, in hexadecimal; 0 if unknown."""
+    text = request.get("instance", "").partition(".")[0]
+    return int(text, 16) if re.fullmatch("[0-9a-f]{1,7}", text) else 0

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from datetime import datetime
+from uuid import UUID
 
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.features.access.key_sessions import service as key_sessions
+from mailkeep.features.access.key_sessions.model import KeySession
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.routing import service as routing
@@ -19,14 +21,16 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
+from mailkeep.features.mailflow.key_senders import service as key_senders
+from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED, NO_SENDER
 from mailkeep.features.mailflow.policy import rules
 from mailkeep.features.mailflow.policy.model import Transaction
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.rules import FORWARDS_TOO_MUCH
 from mailkeep.mail.message import srs
-from mailkeep.mail.postfix.policy import DUNNO
+from mailkeep.mail.postfix.policy import DUNNO, OK
 from mailkeep.mail.postfix.socketmap import Table
-from mailkeep.mail.postfix.submission_login import parse_login
+from mailkeep.mail.postfix.submission_login import parse_key_login, parse_login
 
 log = structlog.get_logger("mailkeep.policy")
 
@@ -40,6 +44,7 @@ class PolicyServer:
         self._app = app
         self._rewriter = srs.rewriter(app.vault, app.settings)
         self._transactions: OrderedDict[str, Transaction] = OrderedDict()
+        self._key_processes: set[int] | None = None  # recorded in key_sessions; None: not read yet
 
     async def answer(self, request: Mapping[str, str]) -> str:
         """The action for a request (access(5)); a temporary failure if the database is not available or on an error."""
@@ -60,6 +65,8 @@ class PolicyServer:
                 return await self._check_recipient(request, secret)
             case "RCPT" if context == "redirect":
                 return await self._check_redirect(request)
+            case "RCPT" if (key_id := parse_key_login(request.get("sasl_username", ""))) is not None:
+                return await self._check_key_recipient(request, key_id)
             case "RCPT":
                 recipients, recipient = self._transaction(instance).recipients, request.get("recipient", "")
                 if not recipients and not await self._may_submit(request):
@@ -87,8 +94,13 @@ class PolicyServer:
         return action
 
     async def _may_submit(self, request: Mapping[str, str]) -> bool:
-        login = parse_login(request.get("sasl_username", ""))
+        login, process = parse_login(request.get("sasl_username", "")), rules.process_of(request)
         async with self._app.db.autocommit() as conn:
+            if self._key_processes is None:
+                self._key_processes = set(await key_sessions.list_pids(conn))
+            if process in self._key_processes:  # it serves the session of a mailbox now
+                await key_sessions.forget(conn, [process])
+                self._key_processes.discard(process)
             return await mailbox_sessions.may_submit(conn, login.address, login.access, self._app.clock())
 
     async def _check_recipient(self, request: Mapping[str, str], secret: str = "") -> str:
@@ -176,6 +188,10 @@ class PolicyServer:
         the recipients from RCPT.
         """
         app, at = self._app, self._app.clock()
+        key_id = parse_key_login(request.get("sasl_username", ""))
+        if key_id is not None:
+            # The milter counts it, after it has decided about suppressed recipients and the Idempotency-Key.
+            return await self._check_key_sender(request, key_id, count=True) or DUNNO
         if not await self._may_submit(request):
             return rules.ACCESS_LOST
         login, client = parse_login(request.get("sasl_username", "")).address, request.get("client_address", "")
@@ -192,27 +208,73 @@ class PolicyServer:
             return rules.UNKNOWN_SENDER
         if action := rules.domain_action(domain):
             return action
-        only_recipient = request.get("recipient", "")  # Postfix sends it if the message has one recipient
-        recipients = collected or ([only_recipient] if only_recipient else [])
+        recipients = rules.recipients(request, collected)
         count = rules.count_recipients(request, recipients)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
-        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, mailbox_domain.id, count, written=sender)])
-        if refusal:
-            return rules.refusal_action(refusal)
-        await self._record_envelope(request, login, recipients, client, at)
-        return DUNNO
+        charge = SendCharge(mailbox, mailbox_domain.id, count, written=sender)
+        refusal = await self._count(
+            request,
+            who,
+            SubmissionEnvelope(request.get("queue_id", ""), login, request.get("sender", ""), recipients, client, at),
+            charge,
+        )
+        return rules.refusal_action(refusal) if refusal else DUNNO
 
-    async def _record_envelope(
-        self, request: Mapping[str, str], login: str, recipients: list[str], client: str, at: datetime
-    ) -> None:
-        """Store the envelope if all recipients are known; otherwise the history takes them from Postfix's log.
-
-        The envelope is also needed to uncount the message if Rspamd refuses it.
+    async def _check_key_recipient(self, request: Mapping[str, str], key_id: UUID) -> str:
+        """The action for a recipient of a message that an API key submits. OK instead of DUNNO: the sender is checked
+        here, not by the restrictions for mailboxes that follow.
         """
-        queue_id = request.get("queue_id", "")
-        if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
-            envelope = SubmissionEnvelope(queue_id, login, request.get("sender", ""), recipients, client, at)
-            await delivery_status.record_envelope(self._app, envelope)
+        recipients, recipient = self._transaction(request.get("instance", "")).recipients, request.get("recipient", "")
+        if not recipients:
+            if action := await self._check_key_sender(request, key_id, count=False):
+                return action
+            session = KeySession(
+                key_id, request.get("client_address", ""), self._app.clock(), rules.process_of(request)
+            )
+            async with self._app.db.autocommit() as conn:
+                await key_sessions.record(conn, session)
+            if self._key_processes is not None:
+                self._key_processes.add(session.pid)
+        if recipient and recipient not in recipients:
+            recipients.append(recipient)
+        return OK
+
+    async def _check_key_sender(self, request: Mapping[str, str], key_id: UUID, *, count: bool) -> str | None:
+        """The action if the key is not valid, or may not send from the envelope sender; else None. With `count` a
+        request of the key is counted.
+        """
+        try:
+            who = await key_senders.find_caller(self._app, key_id, request.get("client_address", ""), count=count)
+            if who is None:
+                return str(KEY_ENDED)
+            sender = rules.parse_sender(request.get("sender", ""), "")
+            if sender is None:
+                return str(NO_SENDER)
+            await key_senders.check_senders(self._app, who, [sender])
+        except Unavailable:
+            raise
+        except Refusal as refusal:
+            return str(key_senders.refusal_reply(refusal))
+        return None
+
+    async def _count(
+        self, request: Mapping[str, str], who: Principal, envelope: SubmissionEnvelope, charge: SendCharge
+    ) -> Refusal | None:
+        """Count a message, and store its envelope if all recipients are known; otherwise the history takes them from
+        Postfix's log.
+
+
+        The envelope is also needed to uncount the message if it is not accepted in the end, and so that it is counted
+        once if Postfix repeats its request.
+        """
+        if (
+            envelope.queue_id
+            and envelope.recipients
+            and str(len(envelope.recipients)) == request.get("recipient_count")
+        ):
+            begun = await delivery_status.begin_submission(self._app, who, envelope, charge)
+            return begun if isinstance(begun, Refusal) else None
+        return (await abuse.count(self._app, who, envelope.created_at, [charge]))[0]
 
 
 def sender_tables(app: App) -> dict[str, Table]:

@@ -54,8 +54,9 @@ async def _reconcile(app: App, before: datetime) -> int:
                 who = replace(_SYSTEM, request_id=accepted.request_id)
                 await audit.record(conn, who, at, writes.send_action([accepted], 1))
         if final_status == "lost":
-            # Mail of `mailkeep sendmail` (source `smtp`) stays counted: the history does not show for which address.
-            lost = [attempts[each] for each in ended if each in attempts and attempts[each].source == "api"]
+            # Mail of `mailkeep sendmail` without an API key stays counted: the history does not show for which address.
+            found = [attempts[each] for each in ended if each in attempts]
+            lost = [each for each in found if each.source == "api" or each.api_key_id is not None]
             await abuse.uncount(conn, [writes.api_attempt(each).count for each in lost])
     accepted_count = sum(each.queue_id is not None for each in submissions)
     app.counters.add("messages_accepted", "outbound", "api", times=accepted_count)

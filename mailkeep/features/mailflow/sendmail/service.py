@@ -17,7 +17,7 @@ from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal, U
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import ActorType, Principal, Role, allow
 from mailkeep.features.access.api_keys import service as api_keys
-from mailkeep.features.access.sessions import rules as auth_rules
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.abuse import service as abuse
@@ -193,32 +193,10 @@ async def _sender_with_key(app: App, key: str, requested: _RequestedSenders) -> 
 
 async def _authenticate(app: App, raw: str) -> Principal:
     """The principal of an API key. API_KEY_INVALID, RATE_LIMIT_EXCEEDED."""
-    networks = app.settings.auth.allowed_networks
     async with app.db.autocommit() as conn:
         key = await api_keys.authenticate(conn, raw, app.clock(), _CLIENT_ADDRESS, count=True)
-    if key.rate and not key.rate.accepted:
-        raise RateLimitExceeded(
-            f"The API key may make {key.rate_limit} requests in 60 seconds; the next is accepted in {key.rate.wait} s.",
-            retry_after=key.rate.wait,
-        )
-    return Principal(
-        admin_id=key.admin_id,
-        label=key.name,
-        role=key.role,
-        actor=ActorType.API_KEY,
-        assigned=key.assigned,
-        scope=key.scope,
-        permissions=key.permissions,
-        blocked_by=auth_rules.network_block(_CLIENT_ADDRESS, networks, key.allowed_networks)
-        or auth_rules.account_block(
-            key.role,
-            must_change_password=key.must_change_password,
-            second_factor=key.second_factor,
-            required=app.settings.auth.require_second_factor,
-        ),
-        key_id=key.id,
-        ip_address=_CLIENT_ADDRESS,
-    )
+    sessions.refuse_over_rate(key)
+    return sessions.key_principal(app, key, _CLIENT_ADDRESS)
 
 
 async def _sender_with_account(app: App, account: pwd.struct_passwd, requested: _RequestedSenders) -> Sender:

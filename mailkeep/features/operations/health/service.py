@@ -26,7 +26,7 @@ log = structlog.get_logger("mailkeep.health")
 _CHECK_SECONDS = 1.5
 _read_schema = cache(read_schema)
 _PROCESSES = {
-    "mta": ("postfix", "logs", "policy"),
+    "mta": ("postfix", "logs", "policy", "milter"),
     "filter": ("rspamd", "redis", "keys"),
     "mailboxes": ("dovecot", "lmtp", "usage"),
 }

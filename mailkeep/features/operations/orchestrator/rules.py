@@ -41,6 +41,7 @@ _WITHOUT = {
     "lmtp": "Incoming mail waits in the queue.",
     "logs": "The history shows delivery outcomes later.",
     "policy": "Mail programs and other servers are asked to try again later.",
+    "milter": "Mail programs get a temporary error when they send.",
     "relay": "Mail for relays waits in the queue.",
     "reinjection": "Forwards and replies of Sieve scripts wait.",
     "sendmail": "Programs on this machine can't send with the sendmail command.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, DomainNotFound, InvalidPagination, NotFound
 from mailkeep.features.record.history import service, wire
@@ -12,11 +14,10 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 async def _list(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     assert call.page is not None
-    filters = HistoryFilter(
-        domains=who.domains(),
-        api_key_id=who.own_messages_of,
-        **{name: getattr(query, name) for name in query.__struct_fields__},
-    )
+    filters = HistoryFilter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
+    if own := who.own_messages_of:
+        is_other = filters.api_key_id not in (None, own)
+        filters = replace(filters, api_key_id=own, domains=[] if is_other else filters.domains)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, filters, call.page)
     return HttpResponse([wire.to_message(row) for row in page.rows], page)

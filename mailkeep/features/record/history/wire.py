@@ -150,6 +150,7 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     tag: Text | None = None
     domain_id: UUID | None = None
     mailbox_id: UUID | None = None
+    api_key_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
     q: Annotated[str, Meta(max_length=200)] | None = None

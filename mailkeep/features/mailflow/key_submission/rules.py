@@ -1,0 +1,71 @@
+"""What a submitted message says, and the replies about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from mailkeep.core.address import Address, AddressError, parse_address
+from mailkeep.core.principal import Principal
+from mailkeep.features.mailflow.key_submission.model import CheckedSubmission
+from mailkeep.features.record.messages.model import Message, MessageDomain
+from mailkeep.features.record.messages.rules import outbound_message
+from mailkeep.mail.message.header_fields import MessageHeader
+from mailkeep.mail.message.headers import date_text
+from mailkeep.mail.smtp.reply import SmtpReply
+
+UNAVAILABLE = SmtpReply(451, "4.3.0", "Temporary server error, try again later")
+PENDING = SmtpReply(
+    451, "4.7.1", "A message with this Idempotency-Key is being accepted: the outcome is not known yet, try again later"
+)
+MISMATCH = SmtpReply(550, "5.7.1", "The Idempotency-Key was used for another message")
+
+
+def read_author(header: MessageHeader) -> Address | SmtpReply:
+    """The address in From, which must be the only one; else the reply."""
+    if sum(field.name.lower() == "from" for field in header.fields) != 1 or len(header.senders) != 1:
+        return SmtpReply(550, "5.6.0", "The message must have one From field with one address")
+    try:
+        return parse_address(header.senders[0].email, min_labels=2)
+    except AddressError as error:
+        return SmtpReply(550, "5.6.0", f"From: {error.reason}")
+
+
+def parse_recipients(recipients: Sequence[str]) -> dict[str, Address]:
+    """The recipients that are addresses as the API takes them, by what RCPT had. Postfix has checked the others."""
+    parsed: dict[str, Address] = {}
+    for each in recipients:
+        try:
+            parsed[each] = parse_address(each)
+        except AddressError:
+            continue
+    return parsed
+
+
+def missing_fields(header: MessageHeader, at: datetime, message_id: UUID, domain: str) -> list[tuple[str, str]]:
+    """The fields to add (RFC 6409 §8.2, §8.3): Date and Message-ID."""
+    names = {field.name.lower() for field in header.fields}
+    added: list[tuple[str, str]] = []
+    if "date" not in names:
+        added.append(("Date", date_text(at)))
+    if "message-id" not in names:
+        added.append(("Message-ID", f"<{message_id}@{domain}>"))
+    return added
+
+
+def build_message(
+    who: Principal, at: datetime, message_id: UUID, checked: CheckedSubmission, mail_from: str
+) -> Message:
+    """The row for the history, before Postfix has accepted the message."""
+    domain = MessageDomain(checked.domain.id, checked.domain.name)
+    row = outbound_message(at, "smtp", domain, checked.header, mail_from, checked.recipients)
+    return replace(
+        row,
+        id=message_id,
+        recipients=[*row.recipients, *checked.suppressed],
+        admin_id=who.admin_id,
+        api_key_id=who.key_id,
+        tags=list(checked.tags),
+    )
