@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.mailflow.policy.test_policy import ALICE, PostfixClient, client  # noqa: F401 - a fixture
+from tests.mailflow.policy.test_policy import ALICE, PostfixClient, client as policy_client
 from tests.support.client import Api
+
+client = policy_client  # the fixture
 
 
 async def test_the_process_of_a_session_is_recorded_until_it_serves_another(api: Api, client: PostfixClient) -> None:
