@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import imaplib
 import smtplib
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -82,6 +83,33 @@ def test_a_key_sends_from_its_domains_on_both_ports(stack: Stack) -> None:
         assert try_sender(client, "shop@keys-other.test")[0] == 450
         stack.do("PATCH", f"/domains/{other}", {"active": True, "sending_enabled": False})
         assert try_sender(client, "shop@keys-other.test")[0] == 550
+
+
+def by_swaks(stack: Stack, secret: str, sender: str, *more: str, port: str = "submission") -> str:
+    """What swaks prints."""
+    tls = "--tls" if port == "submission" else "--tls-on-connect"
+    command = [
+        "swaks", "--server", ADDRESS, "--port", str(stack.ports[port]), tls, "--helo", "client.test", "--timeout", "60",
+        "--auth-user", "apikey", "--auth-password", secret, "--from", sender, "--to", "swaks@remote.test", *more,
+    ]  # fmt: skip
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
+
+
+def test_swaks(stack: Stack) -> None:
+    stack.make_domain("keys-swaks.test")
+    secret, sender = create_key(stack)["secret"], "shop@keys-swaks.test"
+    for port in ("submission", "submissions"):
+        assert "<~  250 2.0.0 Ok" in by_swaks(stack, secret, sender, port=port)
+    assert "<~* 553 5.7.1" in by_swaks(stack, secret, "shop@elsewhere.test")
+    refused = by_swaks(stack, secret, sender, "--header", "From: shop@elsewhere.test")
+    assert "<~* 553 5.7.1" in refused
+    assert "<~* 535" in by_swaks(stack, secret + "x", sender)
+    again = ("--header", "Idempotency-Key: swaks")
+    assert "<~  250 2.0.0 Ok" in by_swaks(stack, secret, sender, *again)
+    eventually(lambda: "<~  250 2.0.0 Ok" in by_swaks(stack, secret, sender, *again), what="the repetition")
+    changed = by_swaks(stack, secret, sender, *again, "--body", "Another.")
+    assert "<~* 550 5.7.1" in changed
+    eventually(lambda: len(stack.arrived("swaks@remote.test")) == 3, what="three messages")
 
 
 def test_keys_that_do_not_open_sessions_fail_in_the_same_way(stack: Stack) -> None:
