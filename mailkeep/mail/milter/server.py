@@ -30,7 +30,8 @@ _FIELDS = 200  # of the fields for the filter itself: more can't be valid
 @dataclass(slots=True)
 class FilteredMessage:
     """A message at its end. `fields`: those for the filter (`submission_fields`) in order, which are not in `content`;
-    `numbers` are their numbers among the fields with their names. `content` is None if it could not be stored.
+    `numbers` are their numbers among the fields with their names. `head` is the header without these fields; a longer
+    one than `MAX_HEAD` is cut behind that. `content` is None if it could not be stored.
     """
 
     login: str
@@ -202,7 +203,7 @@ class _Collector:
         self._size_limit = server.size_limit
         self._size = 0
         self._is_stored = True
-        self._head = b""
+        self._head = bytearray()
         self._counts: dict[str, int] = {}
         self._fields: list[tuple[str, str]] = []
         self._digest = SubmissionDigest()
@@ -222,7 +223,7 @@ class _Collector:
             return
         self._digest.add_field(name, value)
         content = name.encode("utf-8", "surrogateescape") + b":" + value.replace(b"\n", b"\r\n") + b"\r\n"
-        if len(self._head) < MAX_HEAD:
+        if len(self._head) <= MAX_HEAD:
             self._head += content
         await self._write(content)
 
@@ -271,6 +272,6 @@ class _Collector:
             self._fields,
             self.numbers,
             self._digest,
-            self._head,
+            bytes(self._head),
             content,
         )

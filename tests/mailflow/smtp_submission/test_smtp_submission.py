@@ -108,6 +108,8 @@ async def test_senders_that_the_key_may_not_use(post: Post) -> None:
     assert text.startswith("5.7.1")
     code, text = await submit(post, scoped["secret"], letter("From: second@elsewhere.test"))
     assert (code, text[:5]) == (550, "5.6.0")
+    code, text = await submit(post, scoped["secret"], letter(*["a:"] * 2001, f"From: {foreign}"))
+    assert (code, text[:5]) == (550, "5.6.0")
     domain = f"/domains/{DOMAIN_IDS[EXAMPLE]}"
     await post.api.sue.patch(domain, {"sending_enabled": False})
     assert (await submit(post, scoped["secret"], letter()))[0] == 550

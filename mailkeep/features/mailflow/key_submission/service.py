@@ -10,6 +10,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.core.address import parse_address
 from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
@@ -76,8 +77,8 @@ async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     at = app.clock()
     message_id = uuid7(at)
     checked = await _check(app, who, submitted, fields, message_id)
-    submitted_to = rules.parse_recipients(checked.recipients).values()
-    mail_from = send_recipients.envelope_sender(app, message_id, checked.author, list(submitted_to))
+    submitted_to = [parse_address(each) for each in checked.recipients]
+    mail_from = send_recipients.envelope_sender(app, message_id, checked.author, submitted_to)
     message = rules.build_message(who, at, message_id, checked, mail_from)
     failpoint.reach("submission.before_claim")
     begun = await delivery_status.begin_submission(
@@ -120,11 +121,13 @@ async def _check(
     app: App, who: Principal, submitted: FilteredMessage, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
     """Check author and recipients. Refusals of `POST /send`."""
-    header = await asyncio.to_thread(parse_head, submitted.head)
-    author = rules.read_author(header)
+    author = await asyncio.to_thread(rules.read_author, submitted.head)
     if isinstance(author, SmtpReply):
         raise _SubmissionRefused(author)
+    header = await asyncio.to_thread(parse_head, submitted.head)
     parsed = rules.parse_recipients(submitted.recipients)
+    if isinstance(parsed, SmtpReply):
+        raise _SubmissionRefused(parsed)
     by_key = {each.key: each for each in parsed.values()}
     # The policy service has checked the envelope sender.
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
