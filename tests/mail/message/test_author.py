@@ -24,7 +24,9 @@ REST = b"\r\nTo: a@far.test\r\n\r\n"
     ],
 )
 def test_one_address_with_or_without_a_name(value: bytes) -> None:
-    assert str(read_author(b"Subject: x\r\nFROM :" + value + REST)) == "me@own.test"
+    author, sender = read_author(b"Subject: x\r\nFROM :" + value + REST)
+    assert (str(author), sender) == ("me@own.test", None)
+    assert str(read_author(b"From: a@own.test\r\nsender:" + value + REST)[1]) == "me@own.test"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,8 @@ def test_one_address_with_or_without_a_name(value: bytes) -> None:
         b"From: me@own",
         b"From: \xff <me@own.test>",
         b"From: ",
+        b"From: me@own.test\r\nSender: me@own.test\r\nSender: me@own.test",
+        b"From: me@own.test\r\nSender: me@own.test, ceo@other.test",
     ],
 )
 def test_what_readers_understand_differently_is_refused(head: bytes) -> None:

@@ -160,6 +160,7 @@ async def test_suppressed_recipients_are_removed_and_not_counted(api: Api, progr
         ({"head": FULL.replace(EXAMPLE, OTHER)}, "553 5.7.1 "),
         ({"head": FULL.replace(EXAMPLE, "x")}, "550 5.6.0 From"),
         ({"head": FULL + f"From: {SHOP}\r\n"}, "550 5.6.0 "),
+        ({"head": FULL + f"Sender: ceo@{OTHER}\r\n"}, "553 5.7.1 "),
         ({"head": FULL.replace(f"<{SHOP}>", f"<{SHOP}>, b@{EXAMPLE}")}, "550 5.6.0 "),
         ({"head": "Subject: x\r\n"}, "550 5.6.0 "),
         ({"head": FULL + "a:\r\n" * 2001 + f"From: ceo@{OTHER}\r\n"}, "550 5.6.0 "),

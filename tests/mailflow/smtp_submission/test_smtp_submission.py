@@ -108,6 +108,7 @@ async def test_senders_that_the_key_may_not_use(post: Post) -> None:
     assert text.startswith("5.7.1")
     code, text = await submit(post, scoped["secret"], letter("From: second@elsewhere.test"))
     assert (code, text[:5]) == (550, "5.6.0")
+    assert (await submit(post, scoped["secret"], letter(f"Sender: {foreign}")))[0] == 553
     code, text = await submit(post, scoped["secret"], letter(*["a:"] * 2001, f"From: {foreign}"))
     assert (code, text[:5]) == (550, "5.6.0")
     domain = f"/domains/{DOMAIN_IDS[EXAMPLE]}"

@@ -26,8 +26,8 @@ HEADER_TOO_LARGE = SmtpReply(552, "5.6.0", f"The header is larger than {MAX_HEAD
 MISMATCH = SmtpReply(550, "5.7.1", "The Idempotency-Key was used for another message")
 
 
-def read_author(head: bytes) -> Address | SmtpReply:
-    """The address in From of a whole header, which must be the only one; else the reply."""
+def read_author(head: bytes) -> tuple[Address, Address | None] | SmtpReply:
+    """The address in From of a whole header, and that in Sender, each the only one; else the reply."""
     if len(head) > MAX_HEAD:
         return HEADER_TOO_LARGE
     try:

@@ -121,15 +121,18 @@ async def _check(
     app: App, who: Principal, submitted: FilteredMessage, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
     """Check author and recipients. Refusals of `POST /send`."""
-    author = await asyncio.to_thread(rules.read_author, submitted.head)
-    if isinstance(author, SmtpReply):
-        raise _SubmissionRefused(author)
+    authors = await asyncio.to_thread(rules.read_author, submitted.head)
+    if isinstance(authors, SmtpReply):
+        raise _SubmissionRefused(authors)
+    author, sender = authors
     header = await asyncio.to_thread(parse_head, submitted.head)
     parsed = rules.parse_recipients(submitted.recipients)
     if isinstance(parsed, SmtpReply):
         raise _SubmissionRefused(parsed)
     by_key = {each.key: each for each in parsed.values()}
     # The policy service has checked the envelope sender.
+    if sender is not None:
+        await key_senders.check_senders(app, who, [sender])
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
     domain = send_rules.domain_may_send(domains.get(author.key))
     remaining, suppressed = send_recipients.split_suppressed(list(by_key.values()), domain, None)

@@ -170,13 +170,16 @@ def _read_header(mail: SubmittedMail) -> tuple[MessageHeader, SubmissionFields]:
 async def _check(
     app: App, who: Principal, mail: SubmittedMail, header: MessageHeader, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
-    author = submission_rules.read_author(await asyncio.to_thread(_head_of, mail))
-    if isinstance(author, SmtpReply):
-        raise _RefusedMail(author)
+    authors = submission_rules.read_author(await asyncio.to_thread(_head_of, mail))
+    if isinstance(authors, SmtpReply):
+        raise _RefusedMail(authors)
+    author, sender = authors
     parsed = submission_rules.parse_recipients(mail.recipients)
     if isinstance(parsed, SmtpReply):
         raise _RefusedMail(parsed)
     by_key = {each.key: each for each in parsed.values()}
+    if sender is not None:
+        await key_senders.check_senders(app, who, [sender])
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
     domain = send_rules.domain_may_send(domains.get(author.key))
     added = submission_rules.missing_fields(header, app.clock(), message_id, author.domain)
