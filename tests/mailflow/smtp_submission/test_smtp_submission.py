@@ -97,6 +97,18 @@ async def test_a_message_is_sent_and_recorded_as_by_api(post: Post) -> None:
     assert [kind for kind, _ in await post.events()] == ["mail.sent"]
 
 
+async def test_the_outcome_of_a_message_with_a_message_id_of_the_program(post: Post) -> None:
+    key = await create_key(post)
+    for to in ((CUSTOMER,), ("bounce@elsewhere.test", "complaint@elsewhere.test")):
+        assert (await submit(post, key["secret"], letter("Message-ID: <same@program.test>"), to=to))[0] == 250
+    await post.run_queue()
+    second, first = await post.messages()
+    assert [each["status"] for each in first["recipients"]] == ["delivered"]
+    assert [each["status"] for each in second["recipients"]] == ["bounced", "delivered"]
+    for row in (first, second):
+        assert (await post.api.sue.get(f"/messages/{row['id']}/raw")).status == 200
+
+
 async def test_senders_that_the_key_may_not_use(post: Post) -> None:
     scoped = await create_key(post, scoped_domain_ids=[str(DOMAIN_IDS[EXAMPLE])])
     foreign = f"shop@{OTHER}"
