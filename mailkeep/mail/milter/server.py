@@ -24,13 +24,15 @@ log = logging.getLogger(__name__)
 
 _MEMORY = 64 << 10  # bytes of a message before it is written to a file
 _READ_AHEAD = 256 << 10
-_FIELDS = 200  # of the fields for the filter itself: more can't be valid
+_FIELDS = 200  # of the fields for the filter itself: more can't be valid, and Postfix needs quadratic time to remove them
+_EXCESSIVE = protocol.reply(550, "5.6.0", f"The message has too many {TAGS} fields")
 
 
 @dataclass(slots=True)
 class FilteredMessage:
     """A message at its end. `fields`: those for the filter (`submission_fields`) in order, which are not in `content`;
-    `numbers` are their numbers among the fields with their names. `content` is None if it could not be stored.
+    `numbers` are their numbers among the fields with their names. `head` is the header without these fields; a longer
+    one than `MAX_HEAD` is cut behind that. `content` is None if it could not be stored.
     """
 
     login: str
@@ -165,8 +167,13 @@ class _Session:
                 await message.add_field(*protocol.read_header(data))
             case protocol.END_OF_HEADER:
                 message.end_header()
-                done = not message.is_collected and not message.numbers
-                await self._send(protocol.ACCEPT if done else protocol.CONTINUE)
+                if message.is_collected:
+                    await self._send(protocol.CONTINUE)
+                elif message.is_excessive:
+                    self._message = None
+                    await self._send(_EXCESSIVE)
+                else:
+                    await self._send(protocol.CONTINUE if message.numbers else protocol.ACCEPT)
             case protocol.BODY:
                 await message.add_body(data)
             case protocol.END_OF_MESSAGE:
@@ -178,8 +185,7 @@ class _Session:
         self._message = None
         if not message.is_collected:
             # Mail of a mail client: only this server sets the field.
-            removed = [each for each in message.numbers if each[0].lower() == TAGS.lower()]
-            await self._send(*Changes(removed_fields=removed).packets(), protocol.ACCEPT)
+            await self._send(*Changes(removed_fields=message.numbers).packets(), protocol.ACCEPT)
             return
         if last:
             await message.add_body(last)
@@ -202,7 +208,7 @@ class _Collector:
         self._size_limit = server.size_limit
         self._size = 0
         self._is_stored = True
-        self._head = b""
+        self._head = bytearray()
         self._counts: dict[str, int] = {}
         self._fields: list[tuple[str, str]] = []
         self._digest = SubmissionDigest()
@@ -214,17 +220,22 @@ class _Collector:
         """Add a header field."""
         if is_submission_field(name):
             number = self._counts[name.lower()] = self._counts.get(name.lower(), 0) + 1
-            self.numbers.append((name, number))
-            if len(self._fields) < _FIELDS:
+            if len(self.numbers) < _FIELDS and (self.is_collected or name.lower() == TAGS.lower()):
+                self.numbers.append((name, number))
                 self._fields.append((name, value.decode("utf-8", "replace")))
             return
         if not self.is_collected:
             return
         self._digest.add_field(name, value)
         content = name.encode("utf-8", "surrogateescape") + b":" + value.replace(b"\n", b"\r\n") + b"\r\n"
-        if len(self._head) < MAX_HEAD:
+        if len(self._head) <= MAX_HEAD:
             self._head += content
         await self._write(content)
+
+    @property
+    def is_excessive(self) -> bool:
+        """Whether there may be more fields for the filter than it removes."""
+        return len(self.numbers) >= _FIELDS
 
     def end_header(self) -> None:
         """The end of the header."""
@@ -271,6 +282,6 @@ class _Collector:
             self._fields,
             self.numbers,
             self._digest,
-            self._head,
+            bytes(self._head),
             content,
         )

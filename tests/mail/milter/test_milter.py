@@ -142,6 +142,24 @@ async def test_messages_of_other_logins_end_with_their_header(served: tuple[Filt
     assert found.messages == []
 
 
+async def test_mail_of_mailboxes_with_very_many_fields_for_the_filter_is_refused(
+    served: tuple[Filter, MilterServer, Path],
+) -> None:
+    _, _, path = served
+    async with connected(path) as client:
+        client.begin("alice@x.test/1")
+        client.fields(*[(b"X-Mailkeep-Tags", b" x")] * 2000, (b"Idempotency-Key", b" x"))
+        client.send(b"N")
+        command, text = await client.receive()
+        assert (command, text[:9]) == (b"y", b"550 5.6.0")
+        # Postfix goes on with the next message. Fields that nobody removes may be as many as the client likes.
+        client.send(b"A")
+        client.begin("alice@x.test/1")
+        client.fields(*[(b"Idempotency-Key", b" x")] * 2000)
+        client.send(b"N")
+        assert await client.receive() == (b"a", b"")
+
+
 async def test_an_aborted_message_leaves_nothing_in_the_next(served: tuple[Filter, MilterServer, Path]) -> None:
     found, _, path = served
     async with connected(path) as client:

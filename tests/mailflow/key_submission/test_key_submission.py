@@ -148,6 +148,9 @@ async def test_suppressed_recipients_are_removed_and_not_counted(api: Api, progr
     assert (await program.replies("gone@far.test")).startswith("550 5.7.1 ")
     await api.suppression("a@far.test", OTHER)
     assert (await program.submit("a@far.test")).changes.removed_recipients == []
+    # Postfix delivers to other spellings of the address.
+    for spelling in ('"gone"@far.test', "gone@far.test."):
+        assert (await program.replies("a@far.test", spelling)).startswith("553 5.1.3 ")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +160,12 @@ async def test_suppressed_recipients_are_removed_and_not_counted(api: Api, progr
         ({"head": FULL.replace(EXAMPLE, OTHER)}, "553 5.7.1 "),
         ({"head": FULL.replace(EXAMPLE, "x")}, "550 5.6.0 From"),
         ({"head": FULL + f"From: {SHOP}\r\n"}, "550 5.6.0 "),
+        ({"head": FULL + f"Sender: ceo@{OTHER}\r\n"}, "553 5.7.1 "),
         ({"head": FULL.replace(f"<{SHOP}>", f"<{SHOP}>, b@{EXAMPLE}")}, "550 5.6.0 "),
         ({"head": "Subject: x\r\n"}, "550 5.6.0 "),
+        ({"head": FULL + "a:\r\n" * 2001 + f"From: ceo@{OTHER}\r\n"}, "550 5.6.0 "),
+        ({"head": FULL.replace(f"<{SHOP}>", f"<{SHOP}>," + "\r\n " * 3000 + f"ceo@{OTHER}")}, "550 5.6.0 "),
+        ({"head": FULL + f"X-Long: {'x' * 900}\r\n" * 300 + f"From: ceo@{OTHER}\r\n"}, "552 5.6.0 "),
         ({"tags": "x" * 101}, "550 5.6.0 X-Mailkeep-Tags"),
         ({"key": "a b"}, "550 5.6.0 Idempotency-Key"),
     ],

@@ -97,6 +97,18 @@ async def test_a_message_is_sent_and_recorded_as_by_api(post: Post) -> None:
     assert [kind for kind, _ in await post.events()] == ["mail.sent"]
 
 
+async def test_the_outcome_of_a_message_with_a_message_id_of_the_program(post: Post) -> None:
+    key = await create_key(post)
+    for to in ((CUSTOMER,), ("bounce@elsewhere.test", "complaint@elsewhere.test")):
+        assert (await submit(post, key["secret"], letter("Message-ID: <same@program.test>"), to=to))[0] == 250
+    await post.run_queue()
+    second, first = await post.messages()
+    assert [each["status"] for each in first["recipients"]] == ["delivered"]
+    assert [each["status"] for each in second["recipients"]] == ["bounced", "delivered"]
+    for row in (first, second):
+        assert (await post.api.sue.get(f"/messages/{row['id']}/raw")).status == 200
+
+
 async def test_senders_that_the_key_may_not_use(post: Post) -> None:
     scoped = await create_key(post, scoped_domain_ids=[str(DOMAIN_IDS[EXAMPLE])])
     foreign = f"shop@{OTHER}"
@@ -107,6 +119,9 @@ async def test_senders_that_the_key_may_not_use(post: Post) -> None:
     assert code == 553
     assert text.startswith("5.7.1")
     code, text = await submit(post, scoped["secret"], letter("From: second@elsewhere.test"))
+    assert (code, text[:5]) == (550, "5.6.0")
+    assert (await submit(post, scoped["secret"], letter(f"Sender: {foreign}")))[0] == 553
+    code, text = await submit(post, scoped["secret"], letter(*["a:"] * 2001, f"From: {foreign}"))
     assert (code, text[:5]) == (550, "5.6.0")
     domain = f"/domains/{DOMAIN_IDS[EXAMPLE]}"
     await post.api.sue.patch(domain, {"sending_enabled": False})

@@ -12,7 +12,8 @@ from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.key_submission.model import CheckedSubmission
 from mailkeep.features.record.messages.model import Message, MessageDomain
 from mailkeep.features.record.messages.rules import outbound_message
-from mailkeep.mail.message.header_fields import MessageHeader
+from mailkeep.mail.message import author
+from mailkeep.mail.message.header_fields import MAX_HEAD, MessageHeader
 from mailkeep.mail.message.headers import date_text
 from mailkeep.mail.smtp.reply import SmtpReply
 
@@ -20,28 +21,29 @@ UNAVAILABLE = SmtpReply(451, "4.3.0", "Temporary server error, try again later")
 PENDING = SmtpReply(
     451, "4.7.1", "A message with this Idempotency-Key is being accepted: the outcome is not known yet, try again later"
 )
+BAD_RECIPIENT = SmtpReply(553, "5.1.3", "A recipient is not a valid address")
+HEADER_TOO_LARGE = SmtpReply(552, "5.6.0", f"The header is larger than {MAX_HEAD >> 10} KiB")
 MISMATCH = SmtpReply(550, "5.7.1", "The Idempotency-Key was used for another message")
 
 
-def read_author(header: MessageHeader) -> Address | SmtpReply:
-    """The address in From, which must be the only one; else the reply."""
-    if sum(field.name.lower() == "from" for field in header.fields) != 1 or len(header.senders) != 1:
-        return SmtpReply(550, "5.6.0", "The message must have one From field with one address")
+def read_author(head: bytes) -> tuple[Address, Address | None] | SmtpReply:
+    """The address in From of a whole header, and that in Sender, each the only one; else the reply."""
+    if len(head) > MAX_HEAD:
+        return HEADER_TOO_LARGE
     try:
-        return parse_address(header.senders[0].email, min_labels=2)
-    except AddressError as error:
-        return SmtpReply(550, "5.6.0", f"From: {error.reason}")
+        return author.read_author(head)
+    except author.AuthorError as error:
+        return SmtpReply(550, "5.6.0", str(error))
 
 
-def parse_recipients(recipients: Sequence[str]) -> dict[str, Address]:
-    """The recipients that are addresses as the API takes them, by what RCPT had. Postfix has checked the others."""
-    parsed: dict[str, Address] = {}
-    for each in recipients:
-        try:
-            parsed[each] = parse_address(each)
-        except AddressError:
-            continue
-    return parsed
+def parse_recipients(recipients: Sequence[str]) -> dict[str, Address] | SmtpReply:
+    """The recipients by what RCPT had; the reply if one is no address as the API takes it. Postfix would deliver to
+    some of those, such as `"name"@example.com`, past the suppression of the address.
+    """
+    try:
+        return {each: parse_address(each, min_labels=2) for each in recipients}
+    except AddressError:
+        return BAD_RECIPIENT
 
 
 def missing_fields(header: MessageHeader, at: datetime, message_id: UUID, domain: str) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.core.address import parse_address
 from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
@@ -76,8 +77,8 @@ async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     at = app.clock()
     message_id = uuid7(at)
     checked = await _check(app, who, submitted, fields, message_id)
-    submitted_to = rules.parse_recipients(checked.recipients).values()
-    mail_from = send_recipients.envelope_sender(app, message_id, checked.author, list(submitted_to))
+    submitted_to = [parse_address(each) for each in checked.recipients]
+    mail_from = send_recipients.envelope_sender(app, message_id, checked.author, submitted_to)
     message = rules.build_message(who, at, message_id, checked, mail_from)
     failpoint.reach("submission.before_claim")
     begun = await delivery_status.begin_submission(
@@ -120,13 +121,18 @@ async def _check(
     app: App, who: Principal, submitted: FilteredMessage, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
     """Check author and recipients. Refusals of `POST /send`."""
+    authors = await asyncio.to_thread(rules.read_author, submitted.head)
+    if isinstance(authors, SmtpReply):
+        raise _SubmissionRefused(authors)
+    author, sender = authors
     header = await asyncio.to_thread(parse_head, submitted.head)
-    author = rules.read_author(header)
-    if isinstance(author, SmtpReply):
-        raise _SubmissionRefused(author)
     parsed = rules.parse_recipients(submitted.recipients)
+    if isinstance(parsed, SmtpReply):
+        raise _SubmissionRefused(parsed)
     by_key = {each.key: each for each in parsed.values()}
     # The policy service has checked the envelope sender.
+    if sender is not None:
+        await key_senders.check_senders(app, who, [sender])
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
     domain = send_rules.domain_may_send(domains.get(author.key))
     remaining, suppressed = send_recipients.split_suppressed(list(by_key.values()), domain, None)

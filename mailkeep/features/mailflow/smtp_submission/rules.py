@@ -17,8 +17,6 @@ from mailkeep.mail.smtp.reply import SmtpReply
 
 AUTHENTICATE_TO_RELAY = SmtpReply(554, "5.7.1", "Relay access denied")
 NOT_CONFIGURED = SmtpReply(451, "4.3.5", "Sending is not configured (setting mta.mode)")
-BAD_RECIPIENT = SmtpReply(553, "5.1.3", "The recipient is not a valid address")
-HEADER_TOO_LARGE = SmtpReply(552, "5.6.0", f"The header is larger than {MAX_HEAD >> 10} KiB")
 TOO_MANY_HOPS = SmtpReply(554, "5.4.6", "Mail loop: the message has more than 100 Received fields")
 MAX_HOPS = 100
 RETENTION = timedelta(hours=24)

@@ -88,9 +88,9 @@ async def check_sender(app: App, key_id: UUID, client: str, mail_from: str) -> S
 def check_recipient(address: str) -> SmtpReply | None:
     """The reply if a recipient is not an address as the API takes it."""
     try:
-        parse_address(address)
+        parse_address(address, min_labels=2)
     except AddressError:
-        return rules.BAD_RECIPIENT
+        return submission_rules.BAD_RECIPIENT
     return None
 
 
@@ -157,7 +157,7 @@ def _parse_sender(mail_from: str) -> Address:
 def _read_header(mail: SubmittedMail) -> tuple[MessageHeader, SubmissionFields]:
     head = mail.content.head(MAX_HEAD + 4)
     if head_end(head) is None:
-        raise _RefusedMail(rules.HEADER_TOO_LARGE)
+        raise _RefusedMail(submission_rules.HEADER_TOO_LARGE)
     header = parse_head(head)
     if header.hops > rules.MAX_HOPS:
         raise _RefusedMail(rules.TOO_MANY_HOPS)
@@ -170,11 +170,16 @@ def _read_header(mail: SubmittedMail) -> tuple[MessageHeader, SubmissionFields]:
 async def _check(
     app: App, who: Principal, mail: SubmittedMail, header: MessageHeader, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
-    author = submission_rules.read_author(header)
-    if isinstance(author, SmtpReply):
-        raise _RefusedMail(author)
+    authors = submission_rules.read_author(await asyncio.to_thread(_head_of, mail))
+    if isinstance(authors, SmtpReply):
+        raise _RefusedMail(authors)
+    author, sender = authors
     parsed = submission_rules.parse_recipients(mail.recipients)
+    if isinstance(parsed, SmtpReply):
+        raise _RefusedMail(parsed)
     by_key = {each.key: each for each in parsed.values()}
+    if sender is not None:
+        await key_senders.check_senders(app, who, [sender])
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
     domain = send_rules.domain_may_send(domains.get(author.key))
     added = submission_rules.missing_fields(header, app.clock(), message_id, author.domain)

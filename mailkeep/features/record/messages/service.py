@@ -25,6 +25,7 @@ from mailkeep.features.record.messages.model import (
     RecipientSuppression,
     ServerReply,
 )
+from mailkeep.mail.message.bounce_address import message_of
 
 log = structlog.get_logger("mailkeep.messages")
 
@@ -268,9 +269,11 @@ async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
     return await find_all(conn, await store.find_by_request(conn, request_id))
 
 
-async def find_outbound(conn: Conn, header_id: str) -> OutboundMessage | None:
-    """The outbound message with this Message-ID header, if the server generated it (`<id@domain>`)."""
-    message_id = parse_uuid(header_id[1:].partition("@")[0])
+async def find_outbound(conn: Conn, header_id: str, mail_from: str) -> OutboundMessage | None:
+    """The outbound message with this Message-ID header and envelope sender, if the server generated one of them: a
+    bounce address, or `<id@domain>`. Programs that send by SMTP choose their own Message-ID.
+    """
+    message_id = message_of(mail_from) or parse_uuid(header_id[1:].partition("@")[0])
     return await store.is_sent(conn, message_id, header_id) if message_id else None
 
 
