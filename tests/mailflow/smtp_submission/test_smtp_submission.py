@@ -97,6 +97,20 @@ async def test_a_message_is_sent_and_recorded_as_by_api(post: Post) -> None:
     assert [kind for kind, _ in await post.events()] == ["mail.sent"]
 
 
+async def test_deliveries_belong_to_the_message_whatever_its_message_id_is(post: Post) -> None:
+    key = await create_key(post)
+    lost = "bounce@elsewhere.test"
+    sent = (await post.send(to=[{"email": lost}], tags=["api"])).data
+    forged = letter(f"Message-ID: {sent['message_id']}")
+    own = letter("Message-ID: <own@program.test>", "X-Mailkeep-Tags: own")
+    assert (await submit(post, key["secret"], forged, to=(CUSTOMER, lost)))[0] == 250
+    assert (await submit(post, key["secret"], own, to=(CUSTOMER,)))[0] == 250
+    await post.run_queue()
+    rows = {",".join(row["tags"]): row for row in await post.messages()}
+    assert {tags: row["status"] for tags, row in rows.items()} == {"api": "bounced", "": "partial", "own": "delivered"}
+    assert (await post.api.sue.get(f"/messages/{rows['own']['id']}/raw")).status == 200
+
+
 async def test_senders_that_the_key_may_not_use(post: Post) -> None:
     scoped = await create_key(post, scoped_domain_ids=[str(DOMAIN_IDS[EXAMPLE])])
     foreign = f"shop@{OTHER}"

@@ -75,7 +75,7 @@ async def _enqueue(app: App, message: SandboxMessage) -> OutboundMessage | None:
         insert_started = False
         try:
             async with app.db.autocommit() as conn:
-                sent = await messages.find_outbound(conn, message.message_id)
+                sent = await messages.find_outbound(conn, message.message_id, message.mail_from)
                 insert_started = True
                 await store.insert(conn, message)
                 return sent
@@ -147,7 +147,7 @@ async def _record_outcome(
     conn: Conn, due: DueRecipient, outcome: rules.SandboxOutcome, attempt: int, at: datetime, retry_at: datetime
 ) -> list[DeliveryAttempt]:
     """Record the outcome in the history; returns the attempts recorded, none if the message is not there."""
-    sent = await messages.find_outbound(conn, due.message.message_id)
+    sent = await messages.find_outbound(conn, due.message.message_id, due.message.mail_from)
     if sent is None:
         return []
     next_at = retry_at if outcome.status == "deferred" else None

@@ -25,6 +25,7 @@ from mailkeep.features.record.messages.model import (
     RecipientSuppression,
     ServerReply,
 )
+from mailkeep.mail.message.bounce_address import message_of
 
 log = structlog.get_logger("mailkeep.messages")
 
@@ -268,10 +269,12 @@ async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
     return await find_all(conn, await store.find_by_request(conn, request_id))
 
 
-async def find_outbound(conn: Conn, header_id: str) -> OutboundMessage | None:
-    """The outbound message with this Message-ID header, if the server generated it (`<id@domain>`)."""
-    message_id = parse_uuid(header_id[1:].partition("@")[0])
-    return await store.is_sent(conn, message_id, header_id) if message_id else None
+async def find_outbound(conn: Conn, header_id: str, mail_from: str) -> OutboundMessage | None:
+    """The outbound message that was submitted with this envelope sender: the one in its bounce address, or else in the
+    Message-ID that the server generated (`<id@domain>`). A program may write the Message-ID of any other message.
+    """
+    message_id = message_of(mail_from) or parse_uuid(header_id[1:].partition("@")[0])
+    return await store.find_outbound(conn, message_id, mail_from) if message_id else None
 
 
 async def find_by_header(conn: Conn, domain_id: UUID, header_id: str) -> UUID | None:
