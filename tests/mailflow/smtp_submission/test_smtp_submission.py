@@ -193,6 +193,10 @@ async def test_an_idempotency_key_sends_once(post: Post, monkeypatch: pytest.Mon
     assert (await submit(post, key["secret"], letter("Idempotency-Key: order-1", body="Another.")))[0] == 250
     code, _ = await submit(post, key["secret"], letter("Idempotency-Key: two words"))
     assert code == 550
+    # The end of a long field is part of the content too.
+    long = "Idempotency-Key: order-4", "X-Data:" + "\r\n {}".format("x" * 900) * 10
+    assert (await submit(post, key["secret"], letter(*long)))[0] == 250
+    assert (await submit(post, key["secret"], letter(*long, " y")))[0] == 550
 
 
 async def test_two_submissions_at_once_with_one_idempotency_key(post: Post) -> None:

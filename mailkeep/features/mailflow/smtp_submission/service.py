@@ -124,7 +124,7 @@ class Submissions:
         await key_senders.check_senders(app, who, [_parse_sender(mail.mail_from)])
         header, fields = await asyncio.to_thread(_read_header, mail)
         if fields.idempotency_key is not None:
-            digest = await asyncio.to_thread(rules.digest_of, mail, header)
+            digest = await asyncio.to_thread(rules.digest_of, mail)
             claim = Claim(message_id, digest, app.clock())
             if (reply := await self._claim(mail.key_id, fields.idempotency_key, claim)) is not None:
                 return reply
