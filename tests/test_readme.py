@@ -17,10 +17,14 @@ BLOCK = re.compile(r"^```(sh tour|python send|js send)\n(.*?)^```", re.MULTILINE
 PROGRAMS = {"python send": ("send.py", "python3"), "js send": ("send.mjs", "node")}
 
 
-def script(folder: Path) -> str:
-    """The shell's lines, with calls of the programs where these stand; the programs are put into `folder`."""
+def script(folder: Path, without: str | None = None) -> str:
+    """The shell's lines, with calls of the programs where these stand; the programs are put into `folder`. Leaves out
+    the blocks that contain `without`.
+    """
     lines: list[str] = []
     for kind, text in BLOCK.findall((ROOT / "README.md").read_text()):
+        if without and without in text:
+            continue
         if kind in PROGRAMS:
             name, runner = PROGRAMS[kind]
             (folder / name).write_text(text)

@@ -375,7 +375,7 @@ async def test_the_api_request_of_a_draft_sends_it(browser: Browser, scene: Scen
         await visit(
             page, scene.http, f"/send?from=shop@{EXAMPLE}&to=customer@elsewhere.test&subject=It's%20a%20request"
         )
-        await page.get_by_role("main").get_by_role("textbox").last.fill("It's written, not sent.\n$HOME `id`\n")
+        await page.locator("#compose-body").fill("It's written, not sent.\n$HOME `id`\n")
         await page.get_by_role("button", name="API request", exact=True).click()
         text = await page.get_by_test_id("snippet").inner_text()
     environ = {"PATH": os.environ["PATH"], "MAILKEEP_KEY": key}

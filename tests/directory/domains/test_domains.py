@@ -96,7 +96,7 @@ async def test_a_domain_in_use_can_not_be_deleted(api: Api):
     answer = await api.adam.delete(f"/domains/{DOMAIN_ID}")
     assert (answer.status, answer.code) == (409, "CONFLICT")
     counts = {"mailboxes": 1, "aliases": 1, "alias_domains": 0}
-    assert answer.json["error"]["details"] == {"reason": "has_dependents", **counts}
+    assert answer.json["error"]["details"] == {"reason": "has_dependents", **counts, "scheduled_messages": 0}
     assert answer.json["error"]["message"] == "Delete the domain's mailboxes (1) and aliases (1) first."
     usage = (await api.adam.get(f"/domains/{DOMAIN_ID}")).data["usage"]
     assert usage == {"bytes": 0, **counts}

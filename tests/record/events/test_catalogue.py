@@ -46,14 +46,17 @@ def test_every_kind_has_descriptions_and_a_valid_example():
 
 async def test_events_of_mail_match_the_catalogue(post: Post):
     await post.api.mailbox(ALICE)
-    to = [{"email": f"{name}@elsewhere.test"} for name in ("customer", "bounce", "defer", "fail")]
+    to = [
+        {"email": f"{name}@elsewhere.test"}
+        for name in ("customer", "bounce", "defer", "fail", "complaint", "suppressed")
+    ]
     sent = await post.send(to=to, tags=["a"], metadata={"n": "1"})
     assert sent.status == 200
     for _ in range(4):
         await post.run_queue(3600)
     assert (await post.deliver(ALICE, content=whole_letter())).code == 250
     assert (await post.deliver(ALICE, content=LETTER + GTUBE)).code == 250
-    many = [{"email": f"customer{number}@elsewhere.test"} for number in range(18)]
+    many = [{"email": f"customer{number}@elsewhere.test"} for number in range(17)]
     assert [(await post.send(to=many)).status for _ in range(2)] == [200, 429]
     events = await post.events()
     assert {kind for kind, _ in events} == {

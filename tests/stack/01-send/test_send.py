@@ -46,12 +46,17 @@ def test_without_a_key_nothing_leaves(stack: Stack):
 
 
 @pytest.mark.parametrize("local_part", ["bounce", "content"])
-def test_mail_refused_by_the_remote_server_bounces_to_the_sender(stack: Stack, local_part: str):
+def test_mail_refused_by_the_remote_server_bounces_in_the_history(stack: Stack, local_part: str):
+    """By `RCPT` and after `DATA`. The sender gets no bounce message: the envelope sender is a bounce address."""
     domain = stack.make_domain(f"{local_part}s.test")
     stack.make_mailbox(domain, "writer")
-    assert stack.send(f"writer@{local_part}s.test", f"{local_part}@remote.test").status == 200
-    (bounce,) = eventually(lambda: stack.mail_of(f"writer@{local_part}s.test"))
-    assert b"report-type=delivery-status" in bounce
+    sent = stack.send(f"writer@{local_part}s.test", f"{local_part}@remote.test")
+    path = f"/messages/{sent.body['data']['id']}"
+    (recipient,) = eventually(
+        lambda: [each for each in stack.do("GET", path)["recipients"] if each["status"] == "bounced"]
+    )
+    assert recipient["smtp_code"] // 100 == 5
+    assert not stack.mail_of(f"writer@{local_part}s.test")
 
 
 def test_a_deferred_message_is_retried(stack: Stack):

@@ -2512,7 +2512,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message again
-         * @description Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A recipient with status `unknown` may get it twice; suppressed ones get nothing. CONFLICT, `details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, content_gone.
+         * @description Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A recipient with status `unknown` may get it twice; suppressed ones get nothing. CONFLICT, `details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, malformed_address (of a program's message), content_gone.
          */
         post: operations["postMessagesByIdResend"];
         delete?: never;

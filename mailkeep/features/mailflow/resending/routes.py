@@ -53,7 +53,7 @@ ENDPOINTS = (
             "Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A "
             "recipient with status `unknown` may get it twice; suppressed ones get nothing. CONFLICT, "
             "`details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, "
-            "content_gone."
+            "malformed_address (of a program's message), content_gone."
         ),
         tag="Messages",
         data=history.MessageResponse,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
+from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Conflict
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.headers import date_text
@@ -38,6 +40,17 @@ def list_deferred(message: Message) -> list[str]:
         text = f"Only a deferred delivery can be retried; the message is {message.status}."
         raise Conflict(text, reason="not_deferred", status=message.status)
     return deferred
+
+
+def parse_addresses(message: Message, undelivered: Sequence[str]) -> tuple[Address, list[Address]]:
+    """The author and these recipients. CONFLICT `malformed_address`: programs of mailboxes may write what the API
+    refuses.
+    """
+    try:
+        return parse_address(message.from_address), [parse_address(each) for each in undelivered]
+    except AddressError as error:
+        text = f"The message can't be sent again: an address in it is not one that the API takes ({error.reason})."
+        raise Conflict(text, reason="malformed_address") from None
 
 
 def content_gone() -> Conflict:

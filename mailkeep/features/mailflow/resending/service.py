@@ -54,13 +54,12 @@ class _NewContent:
 async def resend(app: App, who: Principal, message_id: UUID) -> UUID:
     """Send a message again to its undelivered recipients; returns the ID of the new message.
 
-    NOT_FOUND, FORBIDDEN; CONFLICT `not_outbound`, `still_open`, `nothing_undelivered`, `content_gone`; and the refusals
-    of a send.
+    NOT_FOUND, FORBIDDEN; CONFLICT `not_outbound`, `still_open`, `nothing_undelivered`, `malformed_address`,
+    `content_gone`; and the refusals of a send.
     """
     async with app.db.autocommit() as conn:
         original = await history.get(conn, who, message_id, "message.resend")
-    undelivered = [parse_address(each) for each in rules.list_undelivered(original)]
-    sender = parse_address(original.from_address)
+    sender, undelivered = rules.parse_addresses(original, rules.list_undelivered(original))
     domains = await sending.refuse_senders(app, who, [sender], [each.key for each in undelivered])
     domain = sending_rules.domain_may_send(domains.get(sender.key))
     at = app.clock()

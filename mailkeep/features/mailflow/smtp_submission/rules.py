@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
@@ -9,7 +10,7 @@ from itertools import chain
 from mailkeep.features.mailflow.key_submission.rules import MISMATCH, PENDING
 from mailkeep.features.mailflow.smtp_submission.model import Claim, SubmittedMail
 from mailkeep.features.record.messages.model import Message
-from mailkeep.mail.message.header_fields import MAX_HEAD, MessageHeader, head_end
+from mailkeep.mail.message.header_fields import MAX_HEAD, head_end
 from mailkeep.mail.message.own_fields import without_submission_fields
 from mailkeep.mail.message.submission_fields import SubmissionDigest
 from mailkeep.mail.smtp.client import ConnectionLost, SmtpRefusal
@@ -19,6 +20,7 @@ AUTHENTICATE_TO_RELAY = SmtpReply(554, "5.7.1", "Relay access denied")
 NOT_CONFIGURED = SmtpReply(451, "4.3.5", "Sending is not configured (setting mta.mode)")
 TOO_MANY_HOPS = SmtpReply(554, "5.4.6", "Mail loop: the message has more than 100 Received fields")
 MAX_HOPS = 100
+_FIELD_END = re.compile(rb"\r\n(?![ \t])")
 RETENTION = timedelta(hours=24)
 """How long an Idempotency-Key is claimed, as by API."""
 REPLAYED = SmtpReply(250, "2.0.0", "Ok: the message with this Idempotency-Key was accepted before")
@@ -39,13 +41,15 @@ def judge_claim(
     return REPLAYED if is_accepted else PENDING
 
 
-def digest_of(mail: SubmittedMail, header: MessageHeader) -> bytes:
+def digest_of(mail: SubmittedMail) -> bytes:
     """The digest of what a submission asks for."""
     digest = SubmissionDigest()
     digest.add_envelope(mail.mail_from, mail.recipients)
-    for field in header.fields:
-        digest.add_field(field.name, field.value.encode())
-    skip = head_end(mail.content.head(MAX_HEAD + 4)) or 0
+    head = mail.content.head(MAX_HEAD + 4)
+    skip = head_end(head) or 0
+    for field in _FIELD_END.split(head[:skip]):  # all fields, and the whole of each
+        name, _, value = field.partition(b":")
+        digest.add_field(name.strip().decode("latin-1"), value)
     for chunk in mail.content.chunks():
         digest.add_body(chunk[skip:])
         skip = max(0, skip - len(chunk))

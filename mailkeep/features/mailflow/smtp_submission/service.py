@@ -124,7 +124,7 @@ class Submissions:
         await key_senders.check_senders(app, who, [_parse_sender(mail.mail_from)])
         header, fields = await asyncio.to_thread(_read_header, mail)
         if fields.idempotency_key is not None:
-            digest = await asyncio.to_thread(rules.digest_of, mail, header)
+            digest = await asyncio.to_thread(rules.digest_of, mail)
             claim = Claim(message_id, digest, app.clock())
             if (reply := await self._claim(mail.key_id, fields.idempotency_key, claim)) is not None:
                 return reply
@@ -183,7 +183,7 @@ async def _check(
     domains = await sending.refuse_senders(app, who, [author], by_key.keys())
     domain = send_rules.domain_may_send(domains.get(author.key))
     added = submission_rules.missing_fields(header, app.clock(), message_id, author.domain)
-    size = sum(map(len, await asyncio.to_thread(lambda: list(map(bytes, rules.sent_chunks(mail, added))))))
+    size = await asyncio.to_thread(lambda: sum(map(len, rules.sent_chunks(mail, added))))
     send_rules.refuse_too_large(size, app.settings.limits.message_size_bytes)
     remaining, suppressed = send_recipients.split_suppressed(list(by_key.values()), domain, None)
     return CheckedSubmission(

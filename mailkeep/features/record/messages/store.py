@@ -299,14 +299,14 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     return Message(**row, recipients=recipients.get(message_id, [])) if row else None
 
 
-async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> OutboundMessage | None:
-    """The message with this ID, if it is outbound and has this Message-ID."""
+async def find_outbound(conn: Conn, message_id: UUID, mail_from: str) -> OutboundMessage | None:
+    """The message with this ID, if it is outbound and has this envelope sender."""
     cursor = await conn.execute(
         """
         SELECT m.id, m.submitted_at FROM messages m
-        WHERE m.id = %(id)s AND m.direction = 'outbound' AND m.message_id = %(header_id)s
+        WHERE m.id = %(id)s AND m.direction = 'outbound' AND m.mail_from = %(mail_from)s
         """,
-        {"id": message_id, "header_id": header_id},
+        {"id": message_id, "mail_from": mail_from},
     )
     row = await cursor.fetchone()
     return OutboundMessage(**row) if row else None
