@@ -270,19 +270,11 @@ async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
 
 
 async def find_outbound(conn: Conn, header_id: str, mail_from: str) -> OutboundMessage | None:
-<<<<<<< HEAD
-    """The outbound message with this Message-ID header and envelope sender, if the server generated one of them: a
-    bounce address, or `<id@domain>`. Programs that send by SMTP choose their own Message-ID.
-    """
-    message_id = message_of(mail_from) or parse_uuid(header_id[1:].partition("@")[0])
-    return await store.is_sent(conn, message_id, header_id) if message_id else None
-=======
     """The outbound message that was submitted with this envelope sender: the one in its bounce address, or else in the
     Message-ID that the server generated (`<id@domain>`). A program may write the Message-ID of any other message.
     """
     message_id = message_of(mail_from) or parse_uuid(header_id[1:].partition("@")[0])
     return await store.find_outbound(conn, message_id, mail_from) if message_id else None
->>>>>>> attack22
 
 
 async def find_by_header(conn: Conn, domain_id: UUID, header_id: str) -> UUID | None:
