@@ -52,6 +52,8 @@ def test_text_html_and_attachments():
         ),
         (
             MIXED + b"--b\r\nContent-Disposition: attachment; filename*=utf-8''%E2%80%AEfdp.exe\r\n\r\nx\r\n",
+            None,
+            None,
             ["fdp.exe"],
         ),
         (
