@@ -27,6 +27,7 @@ MAX_DEPTH = 20
 MAX_PARAMETERS = 1000
 _PLAIN, _HTML = "text/plain", "text/html"
 _MAX_FILENAME = 255
+_DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MAX_TYPE = 255
 _MAX_CONTENT_ID = 255
 # Fields of the message's header that describe the body.
@@ -225,5 +226,7 @@ def _attachment(leaf: _Leaf) -> ParsedAttachment:
 
 
 def _filename(text: str) -> str:
-    """Return the last component of a path, so that it can't lead to another folder. It may be empty."""
-    return printable(re.split(r"[/\\]", text)[-1])[:_MAX_FILENAME]
+    """Return the last component of a path, so that it can't lead to another folder. It may be empty. Characters that
+    change the direction of the text are removed: they show `fdp.exe` as `exe.pdf`.
+    """
+    return printable(_DIRECTION.sub("", re.split(r"[/\\]", text)[-1]))[:_MAX_FILENAME]

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 _MEMORY = 64 << 10  # bytes of a message before it is written to a file
 _READ_AHEAD = 256 << 10
-_FIELDS = 200  # of the fields for the filter itself: Postfix needs quadratic time to remove more, which are invalid
+_FIELDS = 200  # of the fields for the filter itself: more can't be valid, and removing n takes Postfix a time of n²
 _EXCESSIVE = protocol.reply(550, "5.6.0", f"The message has too many {TAGS} fields")
 
 

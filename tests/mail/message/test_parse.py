@@ -51,6 +51,12 @@ def test_text_html_and_attachments():
             ["äb.txt"],
         ),
         (
+            MIXED + b"--b\r\nContent-Disposition: attachment; filename*=utf-8''%E2%80%AEfdp.exe\r\n\r\nx\r\n",
+            None,
+            None,
+            ["fdp.exe"],
+        ),
+        (
             MIXED + b'--b\r\nContent-Disposition: attachment; filename="C:\\\\x\\\\e.exe"\r\n\r\nx\r\n',
             None,
             None,

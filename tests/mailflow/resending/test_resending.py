@@ -73,14 +73,13 @@ async def test_resend_is_refused(post: Post):
         assert (answer.status, reason(answer)) == (409, why)
     # Programs of mailboxes write addresses that the API refuses.
     odd = await send(post, BAD)
-    for change in (
-        "UPDATE messages SET from_address = 'x y'",
-        "UPDATE message_recipients SET address = '\"a b\"@x.test'",
-    ):
-        await post.api.sql(change + " WHERE " + ("id" if "from" in change else "message_id") + " = %(id)s", id=odd)
-        answer = await post.api.sue.post(f"/messages/{odd}/resend")
-        assert (answer.status, reason(answer)) == (409, "malformed_address")
-        await post.api.sql("UPDATE messages SET from_address = %(x)s WHERE id = %(id)s", id=odd, x=f"shop@{EXAMPLE}")
+    await post.api.sql("UPDATE messages SET from_address = 'x y' WHERE id = %(id)s", id=odd)
+    answer = await post.api.sue.post(f"/messages/{odd}/resend")
+    assert (answer.status, reason(answer)) == (409, "malformed_address")
+    await post.api.sql("UPDATE messages SET from_address = mail_from WHERE id = %(id)s", id=odd)
+    await post.api.sql("UPDATE message_recipients SET address = '\"a b\"@x.test' WHERE message_id = %(id)s", id=odd)
+    answer = await post.api.sue.post(f"/messages/{odd}/resend")
+    assert (answer.status, reason(answer)) == (409, "malformed_address")
     bounced = await send(post, BAD)
     await post.api.sql("UPDATE domains SET active = false WHERE name = 'example.test'")
     answer = await post.api.sue.post(f"/messages/{bounced}/resend")
