@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -105,6 +106,8 @@ async def test_a_bounced_message_is_sent_again_and_a_deferred_one_retried(browse
     bounced = await scene.send(subject="Once more", to=[{"email": "bounce@elsewhere.test"}])
     async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, f"/messages/{bounced['id']}")
+        link = page.get_by_role("link", name="Suppressions of this address")
+        await expect(link).to_have_attribute("href", re.compile(r"/suppressions\?q=bounce(%40|@)elsewhere\.test$"))
         await press(page, "Send again")
         await expect_notification(page, "Sent again as a new message.")
         await expect(page).not_to_have_url(f"{scene.http}/messages/{bounced['id']}")

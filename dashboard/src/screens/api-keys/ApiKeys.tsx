@@ -84,7 +84,7 @@ export function ApiKeys() {
 const PERMISSIONS: Readonly<Record<ApiKey['permissions'], string>> = { full: 'all', sending: 'sending', read: 'read only' }
 
 function Scope({ apiKey }: { apiKey: ApiKey }) {
-  if (!apiKey.is_scoped) return <Badge tone="info">all domains of its owner</Badge>
+  if (!apiKey.is_scoped) return <Badge tone="info">all domains</Badge>
   if (apiKey.scoped_domain_ids.length === 0) return <Badge tone="warn">none: its domains were deleted</Badge>
   const [first, ...others] = apiKey.scoped_domain_ids
   return (
