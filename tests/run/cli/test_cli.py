@@ -899,7 +899,8 @@ def test_a_key_is_printed_on_its_own_line(running: Running):
     host, port = shown.smtp.rsplit(":", 1)  # of the running listener, not of the settings
     assert re.fullmatch(
         r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n"
-        rf"To send by SMTP: server {re.escape(host)}, port {port} \(STARTTLS\), user apikey, the key as the password.\n",
+        rf"To send by SMTP: server {re.escape(host)}, port {port} \(STARTTLS\), user apikey, "
+        r"the key as the password.\n",
         result.out,
     )
 

@@ -71,7 +71,8 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Create an API key",
         description=(
-            "The key is shown only once, with the settings to send by SMTP. It has the rights of its owner, restricted by `permissions` and "
+            "The key is shown only once, with the settings to send by SMTP. "
+            "It has the rights of its owner, restricted by `permissions` and "
             "`scoped_domain_ids`, and works "
             "from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with "
             "another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, "
