@@ -163,7 +163,7 @@ async def test_an_idempotency_key_sends_once(post: Post, monkeypatch: pytest.Mon
     key, other = await create_key(post), await create_key(post)
     content = letter("Idempotency-Key: order-1", "Message-ID: <a@program.test>")
     assert (await submit(post, key["secret"], content))[0] == 250
-    # The same again, composed anew; another content; the same by another key.
+    # The same again, composed once more; another content; the same by another key.
     again = letter("Message-ID: <b@program.test>", "Idempotency-Key: order-1")
     assert (await submit(post, key["secret"], again))[0] == 250
     code, text = await submit(post, key["secret"], letter("Idempotency-Key: order-1", body="Another."))
