@@ -57,6 +57,7 @@ class App:
         None  # connects as the role that seals the audit log; None: another process seals it
     )
     mta: SmtpPool | None = None  # where outbound mail is submitted; None: sending is not configured
+    smtp_address: str = ""  # embedded profile: HOST:PORT of the SMTP listener; empty: this process does not know it
     mta_restarts: Callable[[], bool] | None = None
     """Full profile: whether Postfix is expected to accept mail again soon (an administrator has not stopped it)."""
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays

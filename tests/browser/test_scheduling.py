@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -58,6 +59,8 @@ async def test_a_message_is_scheduled_rescheduled_and_cancelled(browser: Browser
         await press(page, "Cancel message")
         await expect_notification(page, "The message is cancelled.")
         await expect(page.locator(".timeline").get_by_text("cancelled", exact=True)).to_be_visible()
+        await expect(page.locator(".timeline").get_by_text("rescheduled", exact=True)).to_be_visible()
+        await expect(page.locator(".timeline").get_by_text("attempt 0")).to_have_count(0)
         await expect(page.get_by_role("button", name="Reschedule", exact=True)).to_have_count(0)
 
 
@@ -103,6 +106,8 @@ async def test_a_bounced_message_is_sent_again_and_a_deferred_one_retried(browse
     bounced = await scene.send(subject="Once more", to=[{"email": "bounce@elsewhere.test"}])
     async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, f"/messages/{bounced['id']}")
+        link = page.get_by_role("link", name="Suppressions of this address")
+        await expect(link).to_have_attribute("href", re.compile(r"/suppressions\?q=bounce(%40|@)elsewhere\.test$"))
         await press(page, "Send again")
         await expect_notification(page, "Sent again as a new message.")
         await expect(page).not_to_have_url(f"{scene.http}/messages/{bounced['id']}")
@@ -123,6 +128,9 @@ async def test_a_sending_key_is_created(browser: Browser, scene: Scene):
         await choose(dialog, "Expires", "At an exact time")
         await dialog.get_by_label("Expires at").fill("2035-06-01T12:00")
         await dialog.get_by_role("button", name="Create key").click()
+        port = scene.instance.smtp.rpartition(":")[2]
+        await expect(dialog.get_by_text(f"{port} (STARTTLS)", exact=True)).to_be_visible()
+        await expect(dialog.get_by_test_id("snippet")).to_contain_text("/auth/me")  # which a sending key may call
         await dialog.get_by_role("button", name="I've saved it").click()
         await expect(page.get_by_role("row").filter(has_text="checkout")).to_contain_text("sending")
     [key] = [each for each in await scene.super_admin.call("GET", "/api-keys") if each["name"] == "checkout"]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from mailkeep.core.principal import KeyPermissions
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command
-
-if TYPE_CHECKING:
-    from mailkeep.settings import Settings
 
 _NAME_CHARACTERS = 200
 
@@ -100,6 +97,7 @@ async def _create_key(
     from mailkeep.features.access.api_keys import rules, service
     from mailkeep.features.access.api_keys.model import NewApiKey
     from mailkeep.run.cli.accounts import cli_principal, find_admin, find_domain_ids
+    from mailkeep.run.runtime import state
 
     allowed_networks = rules.parse_networks(limits.networks)
     async with open_app(data_dir) as app, app.db.tx() as conn:
@@ -114,7 +112,9 @@ async def _create_key(
             limits.permissions,
         )
         key, secret = await service.create(conn, cli_principal(), owner.id, at, new)
-        smtp = _smtp_settings(app.settings) if key.permissions is not KeyPermissions.READ else None
+        running = state.read(app.data_dir)
+        settings = rules.smtp_settings(app.settings, running.smtp if running else "")
+        smtp = settings if key.permissions is not KeyPermissions.READ else None
     data = {
         "key": secret,
         "id": key.id,
@@ -125,27 +125,11 @@ async def _create_key(
         "allowed_networks": key.allowed_networks,
         "permissions": key.permissions.value,
         "expires_at": iso_or_none(key.expires_at),
-        "smtp": smtp,
+        "smtp": asdict(smtp) if smtp else None,
     }
     lines = [f"Key of {owner.email}, shown only once:", secret]
     if smtp:
-        ports = ", ".join(f"{port} ({tls})" for tls, port in smtp["ports"].items())
-        lines.append(
-            f"To send by SMTP: server {smtp['host']}, port {ports}, user {smtp['user']}, the key as the password."
-        )
+        ports = {"STARTTLS": smtp.starttls_port, "TLS": smtp.tls_port}
+        text = " or ".join(f"{port} ({tls})" for tls, port in ports.items() if port)
+        lines.append(f"To send by SMTP: server {smtp.host}, port {text}, user {smtp.user}, the key as the password.")
     return CommandResult(data, lines)
-
-
-def _smtp_settings(settings: Settings) -> dict[str, Any] | None:
-    """Where the key sends by SMTP: host, ports by the way TLS starts, and user name; None if no port is open."""
-    from mailkeep.mail.postfix.submission_login import KEY_USER
-    from mailkeep.settings import parse_endpoint
-
-    if settings.is_full_profile:
-        ports = {"STARTTLS": settings.ports.submission, "TLS": settings.ports.submissions}
-        host = settings.server.name
-    else:
-        host, port = parse_endpoint(settings.smtp.listen)
-        ports = {"STARTTLS": port}
-    ports = {tls: port for tls, port in ports.items() if port}
-    return {"host": host, "ports": ports, "user": KEY_USER} if ports else None

@@ -207,8 +207,9 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.enter_context(background(repeat(smtp.END_SECONDS, "ending SMTP sessions", inbound.end_sessions)))
     stack.push_async_callback(inbound.wait_for_records)
     stack.push_async_callback(server.close, _SMTP_GRACE_SECONDS)
+    app.smtp_address = f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
     await serve_http(app, public, internal, metrics, stack)
-    return f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
+    return app.smtp_address
 
 
 async def serve_http(

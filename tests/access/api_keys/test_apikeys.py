@@ -1,6 +1,7 @@
 """API keys over HTTP."""
 
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +43,23 @@ async def test_a_key_is_shown_once_and_stored_as_a_hash(api: Api):
     (entry,) = await api.audit_entries("api_key.create")
     assert raw[12:] not in str(rows) + str(entry)
     assert (entry["admin_id"], entry["details"]["after"]["name"]) == (ADMIN_IDS["adam"], "newsletter")
+
+
+async def test_a_key_that_may_send_comes_with_the_settings_of_smtp(api: Api):
+    app = api.app
+    app.smtp_address = "127.0.0.1:40025"  # the listener may have another port than the setting
+    listener = {"host": "127.0.0.1", "starttls_port": 40025, "tls_port": None, "user": "apikey"}
+    for permissions, expected in (("full", listener), ("sending", listener), ("read", None)):
+        answer = await api.adam.post("/api-keys", {"name": "shop", "permissions": permissions})
+        assert answer.data["smtp"] == expected
+    mta = replace(app.settings.mta, mode="postfix")
+    for starttls, tls in ((587, 465), (0, 465), (0, 0)):
+        ports = replace(app.settings.ports, submission=starttls, submissions=tls)
+        app.settings = replace(app.settings, mta=mta, ports=ports)
+        smtp = (await api.adam.post("/api-keys", {"name": "shop"})).data["smtp"]
+        assert (smtp and (smtp["starttls_port"], smtp["tls_port"])) == (
+            (starttls or None, tls or None) if starttls or tls else None
+        )
 
 
 async def test_a_key_expires_after_its_days(api: Api):

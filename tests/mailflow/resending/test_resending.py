@@ -61,12 +61,14 @@ async def test_resend_is_refused(post: Post):
     [received] = await post.api.sql("SELECT id FROM messages WHERE mailbox_id = %(id)s", id=mailbox)
     delivered, deferred = await send(post, GOOD), await send(post, SLOW, BAD)
     scheduled = (await post.send(scheduled_at=iso(START + timedelta(hours=9)))).data["id"]
+    cancelled = (await post.send(scheduled_at=iso(START + timedelta(hours=9)))).data["id"]
+    await post.api.sue.post(f"/messages/{cancelled}/cancel")
     gone = await send(post, BAD)
     [file] = (post.api.app.data_dir / "content").glob(f"*/{gone}.eml")
     file.unlink()
     expected = {
         received["id"]: "not_outbound", delivered: "nothing_undelivered", deferred: "still_open",
-        scheduled: "still_open", gone: "content_gone",
+        scheduled: "still_open", gone: "content_gone", cancelled: "content_gone",
     }  # fmt: skip
     for message_id, why in expected.items():
         answer = await post.api.sue.post(f"/messages/{message_id}/resend")

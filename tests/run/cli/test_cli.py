@@ -45,7 +45,7 @@ from mailkeep.features.access.sign_in_protection import store as sign_in_blocks
 from mailkeep.features.access.sign_in_protection.model import NewBlock
 from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.run.cli.main import app
-from mailkeep.run.runtime import context, stored_settings
+from mailkeep.run.runtime import context, state, stored_settings
 from mailkeep.run.runtime.context import attach
 from mailkeep.settings import Settings, describe_settings, load_settings
 from tests.support.authenticator import SoftKey
@@ -894,9 +894,13 @@ def test_a_key_can_be_limited_to_networks(running: Running):
 
 def test_a_key_is_printed_on_its_own_line(running: Running):
     result = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
+    shown = state.read(running.data)
+    assert shown is not None
+    host, port = shown.smtp.rsplit(":", 1)  # of the running listener, not of the settings
     assert re.fullmatch(
         r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n"
-        r"To send by SMTP: server [\w.:-]+, port \d+ \(STARTTLS\), user apikey, the key as the password.\n",
+        rf"To send by SMTP: server {re.escape(host)}, port {port} \(STARTTLS\), user apikey, "
+        r"the key as the password.\n",
         result.out,
     )
 

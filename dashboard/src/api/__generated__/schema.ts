@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown only once. It has the rights of its owner, restricted by `permissions` and `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
+         * @description The key is shown only once, with the settings to send by SMTP. It has the rights of its owner, restricted by `permissions` and `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
          */
         post: operations["postApiKeys"];
         delete?: never;
@@ -4264,10 +4264,14 @@ export interface components {
             rate_limit?: number;
             scoped_domain_ids?: string[];
         };
-        /** @description A new key. `key` is shown only once: it is null when the response is repeated for an Idempotency-Key. */
+        /**
+         * @description A new key. `key` is shown only once: it is null when the response is repeated for an Idempotency-Key. `smtp` is
+         *         null if the key may not send, or no port is open.
+         */
         ApiKeyCreateResponse: {
             api_key: components["schemas"]["ApiKeyRecord"];
             key: string | null;
+            smtp: components["schemas"]["ApiKeySmtp"] | null;
         };
         /**
          * @description A key was revoked. `scheduled_messages` that were scheduled with it wait and will fail at their time
@@ -4310,6 +4314,13 @@ export interface components {
             permissions: "full" | "sending" | "read";
             rate_limit: number;
             scoped_domain_ids: string[];
+        };
+        /** @description Settings of a program that sends by SMTP; the key is the password. A port is null if it is not open. */
+        ApiKeySmtp: {
+            host: string;
+            starttls_port: number | null;
+            tls_port: number | null;
+            user: string;
         };
         /**
          * @description `plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.

@@ -10,11 +10,12 @@ import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
 import { DomainName } from '../domains/DomainSelect'
+import { CopyableCode } from '../../ui/Copy'
 import { EmptyState } from '../../ui/Empty'
 import { Icon } from '../../ui/Icon'
 import { ApiKeyForm } from './ApiKeyForm'
 import { NewButton } from '../../ui/NewButton'
-import { Page } from '../../ui/Page'
+import { Facts, Page } from '../../ui/Page'
 import { RequestSnippet } from '../../ui/RequestSnippet'
 import { Secret } from '../../ui/Secret'
 import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
@@ -83,7 +84,7 @@ export function ApiKeys() {
 const PERMISSIONS: Readonly<Record<ApiKey['permissions'], string>> = { full: 'all', sending: 'sending', read: 'read only' }
 
 function Scope({ apiKey }: { apiKey: ApiKey }) {
-  if (!apiKey.is_scoped) return <Badge tone="info">all domains of its owner</Badge>
+  if (!apiKey.is_scoped) return <Badge tone="info">all domains</Badge>
   if (apiKey.scoped_domain_ids.length === 0) return <Badge tone="warn">none: its domains were deleted</Badge>
   const [first, ...others] = apiKey.scoped_domain_ids
   return (
@@ -123,10 +124,37 @@ function CreatedKey({ created, onClose }: { created: Schema['ApiKeyCreateRespons
         </div>
       </div>
       {created.key && <Secret label="API key" value={created.key} />}
-      <RequestSnippet call={{ method: 'GET', path: '/domains', query: { limit: 5 } }} />
+      {created.smtp && <SmtpSettings smtp={created.smtp} />}
+      {/* A key that only sends may not list domains. */}
+      <RequestSnippet
+        call={
+          created.api_key.permissions === 'sending'
+            ? { method: 'GET', path: '/auth/me' }
+            : { method: 'GET', path: '/domains', query: { limit: 5 } }
+        }
+      />
       <div className="right">
         <Button onClick={onClose}>I've saved it</Button>
       </div>
+    </div>
+  )
+}
+
+function SmtpSettings({ smtp }: { smtp: NonNullable<Schema['ApiKeyCreateResponse']['smtp']> }) {
+  const ports = [smtp.starttls_port && `${smtp.starttls_port} (STARTTLS)`, smtp.tls_port && `${smtp.tls_port} (TLS)`]
+    .filter(Boolean)
+    .join(' or ')
+  return (
+    <div>
+      <p className="strong">To send by SMTP</p>
+      <Facts
+        rows={[
+          ['Server', <CopyableCode value={smtp.host} what="server" />],
+          ['Port', ports],
+          ['User name', <CopyableCode value={smtp.user} what="user name" />],
+          ['Password', 'the key'],
+        ]}
+      />
     </div>
   )
 }

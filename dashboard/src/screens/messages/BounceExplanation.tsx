@@ -7,6 +7,9 @@ import { BOUNCE_CLASSES, providerName } from './bounceClasses'
 /** The ID that the API gives for a test address, whose suppression is not stored. */
 const NO_SUPPRESSION = '00000000-0000-0000-0000-000000000000'
 
+/** The classes after which an address may be suppressed: the message can be sent again once that is removed. */
+const SUPPRESSING: readonly string[] = ['invalid_recipient', 'mailbox_disabled', 'bad_domain', 'mailbox_full']
+
 /** Why a recipient did not get the message, in plain words. */
 export function BounceExplanation({ recipient }: { recipient: Schema['MessageRecipientResponse'] }) {
   if (recipient.suppression)
@@ -27,6 +30,14 @@ export function BounceExplanation({ recipient }: { recipient: Schema['MessageRec
   return (
     <p>
       {BOUNCE_CLASSES[recipient.class]}
+      {recipient.status === 'bounced' && SUPPRESSING.includes(recipient.class) && (
+        <>
+          {' '}
+          <Link to={PATHS.suppressions} search={{ q: recipient.address }}>
+            Suppressions of this address
+          </Link>
+        </>
+      )}
       {provider && <span className="muted"> The server belongs to {provider}.</span>}
     </p>
   )

@@ -10,6 +10,7 @@ import { Badge, StatusBadge, toneOf } from '../../ui/Badge'
 import { formatBytes, pluralize } from '../../units'
 import { CopyButton, CopyableCode } from '../../ui/Copy'
 import { LoadingLines } from '../../ui/DataList'
+import { TemplateName } from '../templates/TemplateName'
 import { KeyName } from '../api-keys/KeyName'
 import { DomainName } from '../domains/DomainSelect'
 import { DetailPage } from '../../ui/DetailPage'
@@ -104,7 +105,7 @@ function Occasion({ message }: { message: MessageRecord }) {
     )
   return (
     <>
-      {message.direction === 'inbound' ? 'received' : message.status === 'cancelled' ? 'created' : 'sent'}{' '}
+      {message.direction === 'inbound' ? 'received' : message.scheduled_at ? 'created' : 'sent'}{' '}
       <Time at={message.created_at} form="exact" />
     </>
   )
@@ -121,6 +122,7 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ...(message.scheduled_at ? [['Scheduled for', <Time at={message.scheduled_at} form="exact" />] as const] : []),
     ['Source', { api: 'API', smtp: 'SMTP', system: 'Forwarded', mailkeep: 'Mailkeep itself' }[message.source]],
     ...(message.api_key_id ? [['API key', <KeyName id={message.api_key_id} />] as const] : []),
+    ...(message.template ? [['Template', <TemplateName {...message.template} />] as const] : []),
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
     ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
     ...(message.queue_id ? [['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />] as const] : []),
@@ -198,6 +200,12 @@ const KIND_TEXTS: Readonly<Partial<Record<Schema['TimelineEntryResponse']['kind'
   complained: 'reported as spam',
 }
 
+function kindText({ kind, detail }: Schema['TimelineEntryResponse']): string {
+  // The first time of a scheduled message is not in its timeline.
+  if (kind === 'scheduled' && detail.next_attempt_at) return 'rescheduled'
+  return KIND_TEXTS[kind] ?? kind
+}
+
 function Timeline({ message }: { message: MessageRecord }) {
   const { data, error } = useQuery({
     queryKey: ['messages', 'timeline', message.id, message.status, message.recipients],
@@ -214,9 +222,9 @@ function Timeline({ message }: { message: MessageRecord }) {
           <li key={index} data-tone={toneOf(entry.kind)}>
             <div className="between">
               <span>
-                <span className="strong">{KIND_TEXTS[entry.kind] ?? entry.kind}</span>
+                <span className="strong">{kindText(entry)}</span>
                 {entry.recipient && <span className="muted break"> · {entry.recipient}</span>}
-                {entry.detail.attempt !== null && <span className="muted"> · attempt {entry.detail.attempt}</span>}
+                {!!entry.detail.attempt && <span className="muted"> · attempt {entry.detail.attempt}</span>}
               </span>
               <span className="muted small">
                 <Time at={entry.at} form="exact" />

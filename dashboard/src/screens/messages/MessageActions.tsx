@@ -65,7 +65,8 @@ function Resend({ message, undelivered }: { message: MessageRecord; undelivered:
       done={() => 'Sent again as a new message.'}
       onDone={(sent) => void navigate({ to: PATHS.message, params: { id: sent.id } })}
     >
-      Sends a new message with the same content to {pluralize(undelivered, 'recipient')} that did not get it. The others get nothing.
+      Sends a new message with the same content to {pluralize(undelivered, 'recipient')} that did not get it. The others get nothing, and
+      suppressed addresses are left out.
     </ConfirmedAction>
   )
 }

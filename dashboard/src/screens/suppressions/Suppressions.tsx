@@ -46,7 +46,7 @@ export function Suppressions() {
   return (
     <Page
       title="Suppressions"
-      lead="Addresses to which a domain sends nothing by API."
+      lead="Addresses to which a domain sends nothing by API or with an API key."
       actions={
         <>
           <Allowed action="suppression.import">

@@ -54,6 +54,16 @@ class NewApiKey:
 
 
 @dataclass(frozen=True, slots=True)
+class SmtpSettings:
+    """Where keys send by SMTP. A port is None if it is not open."""
+
+    host: str
+    starttls_port: int | None
+    tls_port: int | None
+    user: str = "apikey"
+
+
+@dataclass(frozen=True, slots=True)
 class RateUsage:
     """The rate of a key after a request: whether it is accepted, the requests in the last 60 s (this one included),
     and the seconds until the next is accepted (0: at once).

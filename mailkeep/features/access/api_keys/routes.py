@@ -34,12 +34,13 @@ async def _create(app: App, call: Call) -> HttpResponse:
     )
     async with app.db.tx() as conn:
         key, raw_key = await service.create(conn, who, who.admin_id, at, new_key)
-    return HttpResponse(wire.ApiKeyCreateResponse(raw_key, wire.to_record(key)))
+    return HttpResponse(wire.create_response(raw_key, key, rules.smtp_settings(app.settings, app.smtp_address)))
 
 
 async def _repeat_create(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.ApiKeyCreateResponse(None, wire.to_record(await service.get(conn, call.id()))))
+        key = await service.get(conn, call.id())
+    return HttpResponse(wire.create_response(None, key, rules.smtp_settings(app.settings, app.smtp_address)))
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
@@ -70,7 +71,8 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Create an API key",
         description=(
-            "The key is shown only once. It has the rights of its owner, restricted by `permissions` and "
+            "The key is shown only once, with the settings to send by SMTP. "
+            "It has the rights of its owner, restricted by `permissions` and "
             "`scoped_domain_ids`, and works "
             "from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with "
             "another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, "

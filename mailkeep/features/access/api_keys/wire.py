@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -11,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import KeyPermissions
-from mailkeep.features.access.api_keys.model import ApiKey
+from mailkeep.features.access.api_keys.model import ApiKey, SmtpSettings
 from mailkeep.web.fields import Body, Text, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -64,11 +65,23 @@ class ApiKeyCreate(Body, frozen=True):
     permissions: Permissions = KeyPermissions.FULL
 
 
+class ApiKeySmtp(Struct, frozen=True):
+    """Settings of a program that sends by SMTP; the key is the password. A port is null if it is not open."""
+
+    host: str
+    starttls_port: int | None
+    tls_port: int | None
+    user: str
+
+
 class ApiKeyCreateResponse(Struct, frozen=True):
-    """A new key. `key` is shown only once: it is null when the response is repeated for an Idempotency-Key."""
+    """A new key. `key` is shown only once: it is null when the response is repeated for an Idempotency-Key. `smtp` is
+    null if the key may not send, or no port is open.
+    """
 
     key: str | None
     api_key: ApiKeyRecord
+    smtp: ApiKeySmtp | None
 
 
 class ApiKeyDeletion(Struct, frozen=True):
@@ -79,6 +92,12 @@ class ApiKeyDeletion(Struct, frozen=True):
     message: str
     id: UUID
     scheduled_messages: int
+
+
+def create_response(raw_key: str | None, key: ApiKey, smtp: SmtpSettings | None) -> ApiKeyCreateResponse:
+    """The response for a new key."""
+    may_send = key.permissions is not KeyPermissions.READ
+    return ApiKeyCreateResponse(raw_key, to_record(key), ApiKeySmtp(**asdict(smtp)) if smtp and may_send else None)
 
 
 def to_record(key: ApiKey) -> ApiKeyRecord:

@@ -21,6 +21,9 @@ _DROPPED = (b"message-id", b"date", b"received", b"return-path", b"bcc", b"dkim-
 
 def list_undelivered(message: Message) -> list[str]:
     """The recipients to send to again. CONFLICT `not_outbound`, `still_open`, `nothing_undelivered`."""
+    if message.status == "cancelled":
+        text = "The message was cancelled, and its content deleted. Send it as a new message."
+        raise Conflict(text, reason="content_gone")
     if message.direction != "outbound" or message.source not in _SOURCES:
         raise Conflict("Only messages that were sent by API or SMTP can be sent again.", reason="not_outbound")
     still_open = [each.address for each in message.recipients if each.status in _OPEN]
