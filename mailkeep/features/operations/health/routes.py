@@ -93,7 +93,9 @@ ENDPOINTS = (
         tag=_TAG,
         data=wire.VersionResponse,
         bare=True,
-        examples=(Example(response={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded"}),),
+        examples=(
+            Example(response={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded", "sandbox": True}),
+        ),
     ),
     Endpoint(
         method="GET",
