@@ -46,7 +46,7 @@ async def test_postfix_and_dovecot_execute_only_the_functions_that_they_query(da
 
 async def test_dovecot_queries_no_routes_and_postfix_no_hash(database_urls: Urls):
     assert not queried_by(POSTFIX) & queried_by(DOVECOT)
-    assert {"mta_app_login", "mta_login", "mta_user", "mta_users"} == queried_by(DOVECOT)
+    assert {"mta_app_login", "mta_key_login", "mta_login", "mta_user", "mta_users"} == queried_by(DOVECOT)
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -113,7 +113,7 @@ async def _create_key(
         )
         key, secret = await service.create(conn, cli_principal(), owner.id, at, new)
         running = state.read(app.data_dir)
-        settings = rules.smtp_settings(app.settings, running.smtp if running else "")
+        settings = service.submission_server(app.settings, running.smtp if running else "")
         smtp = settings if key.permissions is not KeyPermissions.READ else None
     data = {
         "key": secret,

@@ -54,7 +54,7 @@ class NewApiKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SmtpSettings:
+class SubmissionServer:
     """Where keys send by SMTP. A port is None if it is not open."""
 
     host: str

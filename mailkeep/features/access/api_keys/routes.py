@@ -34,13 +34,13 @@ async def _create(app: App, call: Call) -> HttpResponse:
     )
     async with app.db.tx() as conn:
         key, raw_key = await service.create(conn, who, who.admin_id, at, new_key)
-    return HttpResponse(wire.create_response(raw_key, key, rules.smtp_settings(app.settings, app.smtp_address)))
+    return HttpResponse(wire.create_response(raw_key, key, service.submission_server(app.settings, app.smtp_address)))
 
 
 async def _repeat_create(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         key = await service.get(conn, call.id())
-    return HttpResponse(wire.create_response(None, key, rules.smtp_settings(app.settings, app.smtp_address)))
+    return HttpResponse(wire.create_response(None, key, service.submission_server(app.settings, app.smtp_address)))
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:

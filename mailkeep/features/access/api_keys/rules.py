@@ -13,8 +13,7 @@ from mailkeep.core.clock import iso
 from mailkeep.core.errors import FieldError, Forbidden, InvalidField, invalid_field
 from mailkeep.core.network import covers, parse_network
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.access.api_keys.model import DEFAULT_RATE_LIMIT, KEY_PREFIX, ApiKey, NewApiKey, SmtpSettings
-from mailkeep.settings import Settings, parse_endpoint
+from mailkeep.features.access.api_keys.model import DEFAULT_RATE_LIMIT, KEY_PREFIX, ApiKey, NewApiKey
 
 _RAW_KEY = re.compile(re.escape(KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
 
@@ -45,19 +44,6 @@ def apply_parent_limits(new_key: NewApiKey, parent: ApiKey | None) -> NewApiKey:
         own = ", ".join(parent.allowed_networks)
         raise Forbidden(f"A key can't create a key for other networks than its own ({own}).", reason="more_networks")
     return replace(new_key, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
-
-
-def smtp_settings(settings: Settings, listener: str = "") -> SmtpSettings | None:
-    """Where keys send by SMTP; None if no port is open. `listener`: the address of the running listener of the embedded
-    profile, if it is not that of the settings.
-    """
-    if settings.is_full_profile:
-        host, starttls_port, tls_port = settings.server.name, settings.ports.submission, settings.ports.submissions
-    else:
-        (host, starttls_port), tls_port = parse_endpoint(listener or settings.smtp.listen), 0
-    if not (starttls_port or tls_port):
-        return None
-    return SmtpSettings(host, starttls_port or None, tls_port or None)
 
 
 def expiry(at: datetime, days: int, expires_at: datetime | None) -> datetime | None:

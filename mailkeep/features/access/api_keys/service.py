@@ -14,10 +14,18 @@ from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.api_keys import rules, store, wire
-from mailkeep.features.access.api_keys.model import KEY_PREFIX, PREFIX_LENGTH, ApiKey, AuthenticatedKey, NewApiKey
+from mailkeep.features.access.api_keys.model import (
+    KEY_PREFIX,
+    PREFIX_LENGTH,
+    ApiKey,
+    AuthenticatedKey,
+    NewApiKey,
+    SubmissionServer,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.scheduled import service as scheduled
+from mailkeep.settings import Settings, parse_endpoint
 
 
 async def list_visible(conn: Conn, who: Principal) -> list[ApiKey]:
@@ -148,3 +156,16 @@ async def filter_valid(conn: Conn, key_ids: Collection[UUID], at: datetime) -> s
 
 def _target(key: ApiKey) -> AuditTarget:
     return AuditTarget("api_key", key.id)
+
+
+def submission_server(settings: Settings, listener: str = "") -> SubmissionServer | None:
+    """Where keys send by SMTP; None if no port is open. `listener`: the address of the running listener of the embedded
+    profile, if it is not that of the settings.
+    """
+    if settings.is_full_profile:
+        host, starttls_port, tls_port = settings.server.name, settings.ports.submission, settings.ports.submissions
+    else:
+        (host, starttls_port), tls_port = parse_endpoint(listener or settings.smtp.listen), 0
+    if not (starttls_port or tls_port):
+        return None
+    return SubmissionServer(host, starttls_port or None, tls_port or None)

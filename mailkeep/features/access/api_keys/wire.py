@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import KeyPermissions
-from mailkeep.features.access.api_keys.model import ApiKey, SmtpSettings
+from mailkeep.features.access.api_keys.model import ApiKey, SubmissionServer
 from mailkeep.web.fields import Body, Text, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
@@ -94,7 +94,7 @@ class ApiKeyDeletion(Struct, frozen=True):
     scheduled_messages: int
 
 
-def create_response(raw_key: str | None, key: ApiKey, smtp: SmtpSettings | None) -> ApiKeyCreateResponse:
+def create_response(raw_key: str | None, key: ApiKey, smtp: SubmissionServer | None) -> ApiKeyCreateResponse:
     """The response for a new key."""
     may_send = key.permissions is not KeyPermissions.READ
     return ApiKeyCreateResponse(raw_key, to_record(key), ApiKeySmtp(**asdict(smtp)) if smtp and may_send else None)
