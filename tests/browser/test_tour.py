@@ -83,7 +83,7 @@ async def _send_message(page: Page) -> None:
     await main.get_by_role("textbox", name="To", exact=True).fill("customer@elsewhere.test")
     await page.keyboard.press("Enter")
     await main.get_by_label("Subject").fill("By hand")
-    await main.get_by_role("textbox").last.fill("It should arrive on Tuesday.")
+    await page.locator("#compose-body").fill("It should arrive on Tuesday.")
     await main.get_by_role("button", name="Send", exact=True).click()
     await expect(page.get_by_text("By hand").first).to_be_visible()
 
