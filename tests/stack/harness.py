@@ -273,6 +273,16 @@ class Stack:
         """A domain; its id."""
         return self.ask("POST", "/domains", {"name": name} | more).data["id"]
 
+    def get_domain(self, name: str) -> str:
+        """A domain that exists afterwards; its id. For fixtures of modules: they run again if another module ran
+        between its tests.
+        """
+        answer = self.ask("POST", "/domains", {"name": name})
+        if answer.status == 201:
+            return answer.data["id"]
+        (found,) = [each for each in self.do("GET", f"/domains?q={name}") if each["name"] == name]
+        return found["id"]
+
     def make_mailbox(self, domain_id: str, local_part: str, **more: object) -> dict[str, Any]:
         """A mailbox with the common password."""
         body = {"domain_id": domain_id, "local_part": local_part, "password": PASSWORD} | more

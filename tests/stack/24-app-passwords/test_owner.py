@@ -40,7 +40,7 @@ class Owner:
 
 
 def test_with_a_second_factor_mail_clients_need_app_passwords(stack: Stack) -> None:
-    mailbox = stack.make_mailbox(stack.make_domain("owners.test"), "alice", require_app_passwords=False)
+    mailbox = stack.make_mailbox(stack.make_domain("second-factor.test"), "alice", require_app_passwords=False)
     address = mailbox["address"]
     owner = Owner(stack, address)
     app_password = owner.do("POST", "/me/app-passwords", {"name": "Phone"})["password"]

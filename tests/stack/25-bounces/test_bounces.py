@@ -24,7 +24,7 @@ REMOTE = "198.51.100.77"
 def domain(stack_folder: Path) -> str:
     """A domain that receives no mail: bounces and complaints arrive nevertheless."""
     stack = Stack(stack_folder)
-    domain_id = stack.make_domain(DOMAIN)
+    domain_id = stack.get_domain(DOMAIN)
     stack.do("PATCH", f"/domains/{domain_id}", {"receiving_enabled": False})
     return domain_id
 
