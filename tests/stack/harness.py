@@ -280,7 +280,7 @@ class Stack:
         answer = self.ask("POST", "/domains", {"name": name})
         if answer.status == 201:
             return answer.data["id"]
-        (found,) = [each for each in self.do("GET", f"/domains?q={name}") if each["name"] == name]
+        (found,) = [each for each in self.do("GET", f"/domains?name={name}") if each["name"] == name]
         return found["id"]
 
     def make_mailbox(self, domain_id: str, local_part: str, **more: object) -> dict[str, Any]:
