@@ -8,6 +8,15 @@ from dataclasses import dataclass
 from mailkeep.core.address import Address
 from mailkeep.features.mailflow.sending.model import SenderDomain
 from mailkeep.features.record.messages.model import HeaderSummary, Recipient
+from mailkeep.mail.smtp.reply import SmtpReply
+
+
+class SubmissionRefused(Exception):
+    """A message is not accepted, with this reply."""
+
+    def __init__(self, reply: SmtpReply) -> None:
+        super().__init__(str(reply))
+        self.reply = reply
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.principal import Principal
-from mailkeep.features.mailflow.key_submission.model import CheckedSubmission
+from mailkeep.features.mailflow.key_submission.model import CheckedSubmission, SubmissionRefused
 from mailkeep.features.record.messages.model import Message, MessageDomain
 from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message import author
@@ -26,24 +26,24 @@ HEADER_TOO_LARGE = SmtpReply(552, "5.6.0", f"The header is larger than {MAX_HEAD
 MISMATCH = SmtpReply(550, "5.7.1", "The Idempotency-Key was used for another message")
 
 
-def read_author(head: bytes) -> tuple[Address, Address | None] | SmtpReply:
-    """The address in From of a whole header, and that in Sender, each the only one; else the reply."""
+def read_author(head: bytes) -> tuple[Address, Address | None]:
+    """The address in From of a whole header, and that in Sender, each the only one; else `SubmissionRefused`."""
     if len(head) > MAX_HEAD:
-        return HEADER_TOO_LARGE
+        raise SubmissionRefused(HEADER_TOO_LARGE)
     try:
         return author.read_author(head)
     except author.AuthorError as error:
-        return SmtpReply(550, "5.6.0", str(error))
+        raise SubmissionRefused(SmtpReply(550, "5.6.0", str(error))) from None
 
 
-def parse_recipients(recipients: Sequence[str]) -> dict[str, Address] | SmtpReply:
-    """The recipients by what RCPT had; the reply if one is no address as the API takes it. Postfix would deliver to
-    some of those, such as `"name"@example.com`, past the suppression of the address.
+def parse_recipients(recipients: Sequence[str]) -> dict[str, Address]:
+    """The recipients by what RCPT had; `SubmissionRefused` if one is no address as the API takes it. Postfix would
+    deliver to some of those, such as `"name"@example.com`, past the suppression of the address.
     """
     try:
         return {each: parse_address(each, min_labels=2) for each in recipients}
     except AddressError:
-        return BAD_RECIPIENT
+        raise SubmissionRefused(BAD_RECIPIENT) from None
 
 
 def missing_fields(header: MessageHeader, at: datetime, message_id: UUID, domain: str) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED
 from mailkeep.features.mailflow.key_submission import rules
-from mailkeep.features.mailflow.key_submission.model import CheckedSubmission
+from mailkeep.features.mailflow.key_submission.model import CheckedSubmission, SubmissionRefused
 from mailkeep.features.mailflow.sending import recipients as send_recipients, rules as send_rules, service as sending
 from mailkeep.features.mailflow.sending.writes import api_attempt
 from mailkeep.features.record.messages import content
@@ -36,17 +36,11 @@ from mailkeep.mail.smtp.reply import SmtpReply
 log = structlog.get_logger("mailkeep.key_submission")
 
 
-class _SubmissionRefused(Exception):
-    def __init__(self, reply: SmtpReply) -> None:
-        super().__init__(str(reply))
-        self.reply = reply
-
-
 async def decide(app: App, submitted: FilteredMessage) -> Verdict:
     """The verdict on a message at its end; a temporary failure if the database is not available, or on an error."""
     try:
         return await _decide(app, submitted)
-    except _SubmissionRefused as refused:
+    except SubmissionRefused as refused:
         reply = refused.reply
     except Unavailable:
         log.warning("a message is deferred: the database is not available", queue_id=submitted.queue_id)
@@ -62,14 +56,14 @@ async def decide(app: App, submitted: FilteredMessage) -> Verdict:
 async def _decide(app: App, submitted: FilteredMessage) -> Verdict:
     key_id = parse_key_login(submitted.login)
     if key_id is None or not submitted.queue_id:
-        raise _SubmissionRefused(rules.UNAVAILABLE)
+        raise SubmissionRefused(rules.UNAVAILABLE)
     try:
         fields = read_submission_fields(submitted.fields)
     except SubmissionFieldError as error:
-        raise _SubmissionRefused(SmtpReply(550, "5.6.0", str(error))) from None
+        raise SubmissionRefused(SmtpReply(550, "5.6.0", str(error))) from None
     who = await key_senders.find_caller(app, key_id, submitted.client)
     if who is None:
-        raise _SubmissionRefused(KEY_ENDED)
+        raise SubmissionRefused(KEY_ENDED)
     allow(who, "send")
     digest = submitted.digest.digest()
     if (key := fields.idempotency_key) and (earlier := await delivery_status.find_claim(app, key_id, key, digest)):
@@ -108,9 +102,9 @@ async def _answer_repetition(app: App, submitted: FilteredMessage, begun: str) -
     """The verdict on a message whose Idempotency-Key is claimed."""
     app.counters.add("submissions", begun)
     if begun == "mismatch":
-        raise _SubmissionRefused(rules.MISMATCH)
+        raise SubmissionRefused(rules.MISMATCH)
     if begun != "replayed":
-        raise _SubmissionRefused(rules.PENDING)
+        raise SubmissionRefused(rules.PENDING)
     # The policy service has counted the external copies. Of a refused message the log reader uncounts them.
     async with app.db.autocommit() as conn:
         await abuse.uncount_forwards(conn, [submitted.queue_id])
@@ -121,14 +115,9 @@ async def _check(
     app: App, who: Principal, submitted: FilteredMessage, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
     """Check author and recipients. Refusals of `POST /send`."""
-    authors = await asyncio.to_thread(rules.read_author, submitted.head)
-    if isinstance(authors, SmtpReply):
-        raise _SubmissionRefused(authors)
-    author, sender = authors
+    author, sender = await asyncio.to_thread(rules.read_author, submitted.head)
     header = await asyncio.to_thread(parse_head, submitted.head)
     parsed = rules.parse_recipients(submitted.recipients)
-    if isinstance(parsed, SmtpReply):
-        raise _SubmissionRefused(parsed)
     by_key = {each.key: each for each in parsed.values()}
     # The policy service has checked the envelope sender.
     if sender is not None:

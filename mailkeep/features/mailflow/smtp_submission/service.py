@@ -21,7 +21,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED, NO_SENDER
 from mailkeep.features.mailflow.key_submission import rules as submission_rules
-from mailkeep.features.mailflow.key_submission.model import CheckedSubmission
+from mailkeep.features.mailflow.key_submission.model import CheckedSubmission, SubmissionRefused
 from mailkeep.features.mailflow.sending import (
     recipients as send_recipients,
     rules as send_rules,
@@ -39,12 +39,6 @@ from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope
 from mailkeep.mail.smtp.reply import SmtpReply
 
 log = structlog.get_logger("mailkeep.smtp_submission")
-
-
-class _RefusedMail(Exception):
-    def __init__(self, reply: SmtpReply) -> None:
-        super().__init__(str(reply))
-        self.reply = reply
 
 
 async def log_in(app: App, user: str, password: str, client: str) -> UUID | None:
@@ -76,7 +70,7 @@ async def check_sender(app: App, key_id: UUID, client: str, mail_from: str) -> S
         if who is None:
             return KEY_ENDED
         await key_senders.check_senders(app, who, [_parse_sender(mail_from)])
-    except _RefusedMail as refused:
+    except SubmissionRefused as refused:
         return refused.reply
     except Unavailable:
         raise
@@ -107,7 +101,7 @@ class Submissions:
         self._running.add(message_id)
         try:
             return await self._accept(mail, message_id)
-        except _RefusedMail as refused:
+        except SubmissionRefused as refused:
             return refused.reply
         except Refusal as refusal:
             return key_senders.refusal_reply(refusal)
@@ -151,32 +145,27 @@ def _parse_sender(mail_from: str) -> Address:
     try:
         return parse_address(mail_from)
     except AddressError:
-        raise _RefusedMail(NO_SENDER) from None
+        raise SubmissionRefused(NO_SENDER) from None
 
 
 def _read_header(mail: SubmittedMail) -> tuple[MessageHeader, SubmissionFields]:
     head = mail.content.head(MAX_HEAD + 4)
     if head_end(head) is None:
-        raise _RefusedMail(submission_rules.HEADER_TOO_LARGE)
+        raise SubmissionRefused(submission_rules.HEADER_TOO_LARGE)
     header = parse_head(head)
     if header.hops > rules.MAX_HOPS:
-        raise _RefusedMail(rules.TOO_MANY_HOPS)
+        raise SubmissionRefused(rules.TOO_MANY_HOPS)
     try:
         return header, read_submission_fields((field.name, field.value) for field in header.fields)
     except SubmissionFieldError as error:
-        raise _RefusedMail(SmtpReply(550, "5.6.0", str(error))) from None
+        raise SubmissionRefused(SmtpReply(550, "5.6.0", str(error))) from None
 
 
 async def _check(
     app: App, who: Principal, mail: SubmittedMail, header: MessageHeader, fields: SubmissionFields, message_id: UUID
 ) -> CheckedSubmission:
-    authors = submission_rules.read_author(await asyncio.to_thread(_head_of, mail))
-    if isinstance(authors, SmtpReply):
-        raise _RefusedMail(authors)
-    author, sender = authors
+    author, sender = submission_rules.read_author(await asyncio.to_thread(_head_of, mail))
     parsed = submission_rules.parse_recipients(mail.recipients)
-    if isinstance(parsed, SmtpReply):
-        raise _RefusedMail(parsed)
     by_key = {each.key: each for each in parsed.values()}
     if sender is not None:
         await key_senders.check_senders(app, who, [sender])
