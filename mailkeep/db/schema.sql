@@ -417,6 +417,51 @@ TABLE events PARTITION BY RANGE (id)
     CREATE TRIGGER events_wake_streams AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE filter_entries
+    id uuid NOT NULL
+    domain_id uuid
+    mailbox_id uuid
+    list text NOT NULL
+    kind text NOT NULL
+    value text NOT NULL
+    network inet
+    enforced boolean NOT NULL DEFAULT false
+    comment text NOT NULL DEFAULT ''::text
+    created_by text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    hits bigint NOT NULL DEFAULT 0
+    last_hit_at timestamp with time zone
+    CONSTRAINT filter_entries_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT filter_entries_kind CHECK ((kind = ANY (ARRAY['address'::text, 'domain'::text, 'network'::text])))
+    CONSTRAINT filter_entries_list CHECK ((list = ANY (ARRAY['allow'::text, 'deny'::text])))
+    CONSTRAINT filter_entries_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT filter_entries_network CHECK (((network IS NOT NULL) = (kind = 'network'::text)))
+    CONSTRAINT filter_entries_pkey PRIMARY KEY (id)
+    CONSTRAINT filter_entries_scope CHECK ((num_nonnulls(domain_id, mailbox_id) <= 1))
+    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, kind, value, list)
+    CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id)
+    CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
+    CREATE INDEX filter_entries_by_value ON filter_entries USING btree (value)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE filter_settings
+    domain_id uuid
+    mailbox_id uuid
+    junk_score double precision
+    reject_score double precision
+    digest text
+    learn boolean
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT filter_settings_digest CHECK ((digest = ANY (ARRAY['off'::text, 'daily'::text, 'weekly'::text])))
+    CONSTRAINT filter_settings_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT filter_settings_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT filter_settings_scope CHECK ((num_nonnulls(domain_id, mailbox_id) <= 1))
+    CONSTRAINT filter_settings_scores CHECK ((((junk_score >= (0)::double precision) AND (junk_score <= (1000)::double precision)) AND ((reject_score >= (0)::double precision) AND (reject_score <= (1000)::double precision))))
+    CONSTRAINT filter_settings_server CHECK (((num_nonnulls(domain_id, mailbox_id) = 1) OR (num_nonnulls(junk_score, reject_score, digest, learn) = 4)))
+    CONSTRAINT filter_settings_unique UNIQUE NULLS NOT DISTINCT (domain_id, mailbox_id)
+    CREATE INDEX filter_settings_by_mailbox ON filter_settings USING btree (mailbox_id) WHERE (mailbox_id IS NOT NULL)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE forward_charges
     queue_id text NOT NULL
     charged_at timestamp with time zone NOT NULL
@@ -708,6 +753,7 @@ TABLE messages PARTITION BY RANGE (id)
     spam_score double precision
     spam_action text
     spam_symbols text[] NOT NULL DEFAULT '{}'::text[]
+    spam_decided_by jsonb
     auth jsonb NOT NULL DEFAULT '{}'::jsonb
     created_at timestamp with time zone NOT NULL
     accepted_at timestamp with time zone

@@ -31,6 +31,7 @@ CREATE TABLE messages (
     spam_score   double precision,
     spam_action  text,
     spam_symbols text[] NOT NULL DEFAULT '{}',
+    spam_decided_by jsonb,                                                          -- {scope, rule, entry_id}; NULL: by no rule
     auth         jsonb NOT NULL DEFAULT '{}',
     created_at   timestamptz NOT NULL,
     accepted_at  timestamptz,                                                       -- the MTA accepted the message

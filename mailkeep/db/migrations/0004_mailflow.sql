@@ -331,3 +331,43 @@ CREATE TABLE source_names (
     created_at   timestamptz NOT NULL
 );
 CREATE INDEX source_names_due ON source_names (created_at) WHERE looked_up_at IS NULL;
+
+-- Filtering of incoming mail, for the server (both IDs NULL), a domain or a mailbox. NULL: as the wider scope. The server's
+-- row has all values; it is written at start and when its settings change.
+CREATE TABLE filter_settings (
+    domain_id    uuid REFERENCES domains ON DELETE CASCADE,
+    mailbox_id   uuid REFERENCES mailboxes ON DELETE CASCADE,
+    junk_score   double precision,                                                  -- 0: off
+    reject_score double precision,                                                  -- 0: off
+    digest       text CONSTRAINT filter_settings_digest CHECK (digest IN ('off', 'daily', 'weekly')),
+    learn        boolean,                                                           -- from moves to and from Junk
+    updated_at   timestamptz NOT NULL,
+    CONSTRAINT filter_settings_unique UNIQUE NULLS NOT DISTINCT (domain_id, mailbox_id),
+    CONSTRAINT filter_settings_scope CHECK (num_nonnulls(domain_id, mailbox_id) <= 1),
+    CONSTRAINT filter_settings_scores CHECK (junk_score BETWEEN 0 AND 1000 AND reject_score BETWEEN 0 AND 1000),
+    CONSTRAINT filter_settings_server CHECK (num_nonnulls(domain_id, mailbox_id) = 1
+        OR num_nonnulls(junk_score, reject_score, digest, learn) = 4)
+);
+CREATE INDEX filter_settings_by_mailbox ON filter_settings (mailbox_id) WHERE mailbox_id IS NOT NULL;
+
+-- Allow and deny lists, of the server (both IDs NULL), a domain or a mailbox.
+CREATE TABLE filter_entries (
+    id          uuid PRIMARY KEY,
+    domain_id   uuid REFERENCES domains ON DELETE CASCADE,
+    mailbox_id  uuid REFERENCES mailboxes ON DELETE CASCADE,
+    list        text NOT NULL CONSTRAINT filter_entries_list CHECK (list IN ('allow', 'deny')),
+    kind        text NOT NULL CONSTRAINT filter_entries_kind CHECK (kind IN ('address', 'domain', 'network')),
+    value       text NOT NULL,                                                      -- lower case; a domain in A-labels
+    network     inet CONSTRAINT filter_entries_network CHECK ((network IS NOT NULL) = (kind = 'network')),
+    enforced    boolean NOT NULL DEFAULT false,
+    comment     text NOT NULL DEFAULT '',
+    created_by  text NOT NULL,
+    created_at  timestamptz NOT NULL,
+    hits        bigint NOT NULL DEFAULT 0,
+    last_hit_at timestamptz,
+    CONSTRAINT filter_entries_scope CHECK (num_nonnulls(domain_id, mailbox_id) <= 1),
+    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, kind, value, list)
+);
+CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id);
+CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX filter_entries_by_value ON filter_entries (value);

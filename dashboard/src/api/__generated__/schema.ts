@@ -6953,12 +6953,22 @@ export interface components {
         /**
          * @description The result of the spam filter; null if it did not check the message.
          *
-         *         `action` is Rspamd's: `add header` for spam, which goes to Junk; `no action` for other mail.
+         *         `action`: `no action` (inbox), `add header` (Junk), `reject`. `decided_by`: the rule that decided; null if none did.
          */
         Spam: {
             action: string | null;
+            decided_by: components["schemas"]["SpamRule"] | null;
             score: number | null;
             symbols: string[];
+        };
+        /** @description The rule that decided, whose it is, and the list entry if it was one (it may be deleted since). */
+        SpamRule: {
+            /** Format: uuid */
+            entry_id: string | null;
+            /** @enum {string} */
+            rule: "allow_entry" | "deny_entry" | "encrypted" | "junk_score" | "no_verdict" | "reject_score" | "virus";
+            /** @enum {string} */
+            scope: "domain" | "mailbox" | "server";
         };
         /** @description A step of an operation. */
         StepResponse: {

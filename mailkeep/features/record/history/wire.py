@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, convert
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.record.history.model import MessageTotals, TimelineEntry
@@ -44,15 +44,24 @@ class MessageRecipientResponse(Struct, frozen=True, rename={"bounce_class": "cla
     suppression: SuppressionResponse | None
 
 
+class SpamRule(Struct, frozen=True):
+    """The rule that decided, whose it is, and the list entry if it was one (it may be deleted since)."""
+
+    scope: Literal["server", "domain", "mailbox"]
+    rule: Literal["allow_entry", "deny_entry", "junk_score", "reject_score", "virus", "encrypted", "no_verdict"]
+    entry_id: UUID | None = None
+
+
 class Spam(Struct, frozen=True):
     """The result of the spam filter; null if it did not check the message.
 
-    `action` is Rspamd's: `add header` for spam, which goes to Junk; `no action` for other mail.
+    `action`: `no action` (inbox), `add header` (Junk), `reject`. `decided_by`: the rule that decided; null if none did.
     """
 
     score: float | None
     action: str | None
     symbols: list[str]
+    decided_by: SpamRule | None
 
 
 class AuthenticationResults(Struct, frozen=True):
@@ -199,7 +208,12 @@ def to_message(message: model.Message) -> MessageResponse:
         template=_template(message),
         status=message.status,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
         recipients=[_recipient(recipient) for recipient in message.recipients],
-        spam=Spam(message.spam_score, message.spam_action, message.spam_symbols),
+        spam=Spam(
+            message.spam_score,
+            message.spam_action,
+            message.spam_symbols,
+            convert(message.spam_decided_by, SpamRule | None),
+        ),
         auth=AuthenticationResults(message.auth.get("spf"), message.auth.get("dkim"), message.auth.get("dmarc")),
         scheduled_at=iso_or_none(message.scheduled_at),
         created_at=iso(message.created_at),

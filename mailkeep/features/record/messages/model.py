@@ -155,6 +155,7 @@ class Message:
     spam_score: float | None = None
     spam_action: str | None = None
     spam_symbols: list[str] = field(default_factory=list[str])
+    spam_decided_by: Mapping[str, Any] | None = None
     auth: Mapping[str, Any] = field(default_factory=dict[str, Any])
     accepted_at: datetime | None = None
     scheduled_at: datetime | None = None
