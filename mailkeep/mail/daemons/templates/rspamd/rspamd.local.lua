@@ -7,10 +7,18 @@
 --
 -- Submitted mail is signed only if From is one address that the login may send from, which the listener checks. Other mail
 -- is rejected. Postfix checks only the envelope sender, which recipients don't see and a signature doesn't cover.
+--
+-- The files in `lua` add their parts.
+package.path = '@@rspamd_conf@@/?.lua;' .. package.path
+
 local tcp = require "rspamd_tcp"
 local ucl = require "ucl"
 local log = require "rspamd_logger"
 local util = require "rspamd_util"
+require "lua.dnsbl"
+@@if antivirus@@
+require "lua.virus"
+@@end@@
 
 -- Rspamd's numbers for the `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
