@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import http.client
 import json
 import os
 import random
 import shutil
 import signal
 import smtplib
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -138,6 +140,17 @@ class World:
         rows = [part for part in results.split(";") if "DNSBL_" in part]
         return sum(float(row.split("(")[1].split(")")[0]) for row in rows)
 
+    def score_of_v6(self, client: str) -> float:
+        """As `score`, asked of Rspamd itself: the instance has no IPv6 address."""
+        connection = http.client.HTTPConnection("localhost", timeout=30)
+        connection.sock = socket.socket(socket.AF_UNIX)
+        with contextlib.closing(connection):
+            connection.sock.connect(str(self.paths.controller_socket))
+            headers = {"IP": client, "Settings-ID": "inbound"}
+            connection.request("POST", "/checkv2", harness.letter(BOX), headers)
+            symbols = json.loads(connection.getresponse().read())["symbols"]
+        return sum(symbol["score"] for name, symbol in symbols.items() if name.startswith("DNSBL_"))
+
     def clamd(self) -> int:
         """The process ID of the running scanner."""
         (found,) = [each for each in self.stack.do("GET", "/orchestrator")["services"] if each["name"] == "clamd"]
@@ -258,11 +271,98 @@ def test_a_scanner_that_hangs_or_is_killed(scanning_world: World) -> None:
     eventually(scans, what="a scan by the new process")
 
 
-def test_bad_answers(scanning_world: World) -> None:
+def test_only_a_working_list_adds_to_the_score(scanning_world: World) -> None:
     world, dns = scanning_world, scanning_world.dns
-    assert world.score(LISTED) == 3.5
-    assert world.score(LISTED_V6) == 3.5
-    assert world.score(CLEAN) == 0
+    listed, tested = f"77.100.51.198.{LIST}", f"2.0.0.127.{LIST}"
+    scores = {"listed": world.score(LISTED), "IPv6": world.score_of_v6(LISTED_V6), "not listed": world.score(CLEAN)}
+    assert scores == {"listed": 3.5, "IPv6": 3.5, "not listed": 0}
+    queries = dns.queries.total()
+    assert world.score("127.0.0.1") == 0  # this machine is not looked up
+    assert dns.queries.total() - queries < 3
+
+    publish_list(dns)
+    for codes, expected in (
+        (["127.0.0.9"], 1.25), (["127.0.0.9", "127.0.0.4"], 4.75),
+        (["127.0.0.3"], 0), (["127.255.255.254"], 0), (["127.0.0.2", "127.255.255.252"], 0), (["203.0.113.1"], 0),
+    ):  # fmt: skip
+        dns.publish(listed, "A", *codes)
+        assert world.score(LISTED) == expected, codes
+
+    # The list contains every address, as one that has expired does, or refuses this name server.
+    for name, code in ((f"*.{LIST}", "127.0.0.2"), (f"1.0.0.127.{LIST}", "127.0.0.2"), (tested, "127.255.255.254")):
+        publish_list(dns)
+        if name.startswith("*"):
+            dns.withdraw(listed)
+            dns.withdraw(tested)
+        dns.publish(name, "A", code)
+        assert world.score(LISTED) == 0, (name, code)
+    publish_list(dns)
+    dns.withdraw(tested)
+    assert world.score(LISTED) == 0
+
+    for name in (listed, tested, f"1.0.0.127.{LIST}"):
+        for fault in ("servfail", "refused", "silent"):
+            publish_list(dns)
+            dns.fail(name, fault)
+            seconds, received = world.deliver(client=LISTED)
+            assert b"DNSBL_" not in received, (name, fault)
+            print(name, fault, round(seconds, 2))
+            assert seconds < 20, (name, fault)
+            dns.fail(name, None)
+
+
+def test_a_list_that_fails_its_test_is_reported_once(scanning_world: World) -> None:
+    world, dns = scanning_world, scanning_world.dns
+    publish_list(dns)
+    eventually(lambda: world.component("dns_lists")["status"] == "ok", what="a test of the list")
+    assert world.alerts("dns_list_failed") == []
+    dns.publish(f"*.{LIST}", "A", "127.0.0.2")
+    dns.publish(f"1.0.0.127.{LIST}", "A", "127.0.0.2")
+    world.apply(filter__dnsbl=DNSBL[:1])  # a list is tested at once when the settings change
+
+    def has_failed() -> bool:
+        return world.component("dns_lists")["status"] == "degraded"
+
+    eventually(has_failed, what="the failure of the list")
+    component = world.component("dns_lists")
+    assert component["advice"] == f"{LIST}: The list contains every address: it is out of service."
+    assert component["details"]["lists"][0]["problem"]
+    assert world.alerts("dns_list_failed") == [component["advice"]]
+    publish_list(dns)
+    world.apply(filter__dnsbl=DNSBL)
+    eventually(lambda: world.component("dns_lists")["status"] == "ok", what="the recovery of the list")
+    assert len(world.alerts("dns_list_failed")) == len(world.alerts("dns_list_recovered")) == 1
+
+
+def test_mail_waits_until_it_can_be_scanned(scanning_world: World) -> None:
+    world = scanning_world
+    world.apply(filter__antivirus_on_failure="defer", filter__antivirus_encrypted="refuse")
+    for content in (ENCRYPTED_ZIP, ENCRYPTED_7Z):
+        refused = world.refuse(base64.b64decode(content))
+        assert (refused.smtp_code, refused.smtp_error) == (554, b"5.7.1 Message contains an encrypted archive")
+    # clamd answers with an error: it can't write the part to its folder.
+    world.paths.clamd_tmp.chmod(0)
+    try:
+        assert world.refuse(b"not written").smtp_code == 451
+    finally:
+        world.paths.clamd_tmp.chmod(0o700)
+    world.deliver(b"written")
+    pid = world.clamd()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        refused = world.refuse(b"not scanned")
+        print("defer", time.monotonic() - began)
+        assert (refused.smtp_code, refused.smtp_error[:5]) == (451, b"4.7.1")
+        assert world.refuse(scanning.EICAR).smtp_code == 554  # known from before
+        eventually(lambda: world.component("antivirus")["status"] == "down", 60, "the status of the scanner")
+        (reason,) = eventually(lambda: world.alerts("antivirus_failed"), 90, "the alert")
+        assert "deferred" in reason
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    eventually(lambda: world.alerts("antivirus_recovered"), what="the end of the alert")
+    assert world.component("antivirus")["status"] == "ok"
+    world.deliver(b"scanned")
 
 
 def test_one_client_sends_only_so_many_messages_a_minute(scanning_world: World) -> None:
@@ -281,3 +381,13 @@ def test_one_client_sends_only_so_many_messages_a_minute(scanning_world: World) 
         assert send_beyond_the_limit(local)[0] == 250
     with scanning_world.stack.afar("198.51.100.6") as other:
         assert other.mail("eve@remote.test")[0] == 250
+
+
+def test_the_scanner_is_switched_off(scanning_world: World) -> None:
+    world = scanning_world
+    world.apply(filter__antivirus=False)
+    assert "clamd" not in world.services()
+    assert world.component("antivirus")["status"] == "disabled"
+    world.deliver(scanning.EICAR)
+    world.apply(filter__antivirus=True)  # for tests that run again
+    assert world.services()["clamd"] == "running"
