@@ -424,7 +424,6 @@ TABLE filter_entries
     list text NOT NULL
     kind text NOT NULL
     value text NOT NULL
-    network inet
     enforced boolean NOT NULL DEFAULT false
     comment text NOT NULL DEFAULT ''::text
     created_by text NOT NULL
@@ -435,13 +434,11 @@ TABLE filter_entries
     CONSTRAINT filter_entries_kind CHECK ((kind = ANY (ARRAY['address'::text, 'domain'::text, 'network'::text])))
     CONSTRAINT filter_entries_list CHECK ((list = ANY (ARRAY['allow'::text, 'deny'::text])))
     CONSTRAINT filter_entries_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
-    CONSTRAINT filter_entries_network CHECK (((network IS NOT NULL) = (kind = 'network'::text)))
     CONSTRAINT filter_entries_pkey PRIMARY KEY (id)
     CONSTRAINT filter_entries_scope CHECK ((num_nonnulls(domain_id, mailbox_id) <= 1))
-    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, kind, value, list)
+    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
     CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id)
     CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
-    CREATE INDEX filter_entries_by_value ON filter_entries USING btree (value)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE filter_settings
