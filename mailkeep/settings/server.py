@@ -6,6 +6,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.settings.declaration import ALL, setting as _setting
@@ -102,14 +103,23 @@ class FilterSettings:
         "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.",
         ENDPOINTS,
     )
-    spam_score: float = _setting(6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000)
-    reject_score: float = _setting(
-        0,
-        "The spam score from which mail is rejected at SMTP; 0: never, it goes to Junk.",
+    spam_score: float = _setting(
+        6,
+        "The spam score from which mail is delivered to Junk; 0: never. This and the next three apply to mailboxes "
+        "that have no value of their own or of their domain.",
         low=0,
         high=1000,
     )
-    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.")
+    reject_score: float = _setting(
+        0,
+        "The spam score from which mail is rejected at SMTP; 0: never.",
+        low=0,
+        high=1000,
+    )
+    digest: Literal["off", "daily", "weekly"] = _setting(
+        "off", "How often a mailbox gets mail with a list of what went to Junk or was rejected."
+    )
+    learn: bool = _setting(True, "Whether the filter learns from messages that are moved into Junk or out of it.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,9 @@ _NETWORK_MODULES = (
     "reputation", "spf", "surbl", "url_redirector", "whitelist",
 )  # fmt: skip
 # Modules that are always off. The first one would download rules.
-_UNUSED = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services")
+_UNUSED = (
+    "rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services", "greylist",
+)  # fmt: skip
 
 
 Files = overlays.Files
@@ -161,9 +163,7 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
         "keys_socket": str(config.paths.keys_socket),
         "drain_socket": str(config.paths.drain_socket),
         "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
-        "spam_score": f"{filtering.spam_score:g}",
-        "greylist_score": "4" if filtering.greylisting else "null",
-        "greylisting": "true" if filtering.greylisting else "false",
+        "spam_score": f"{filtering.spam_score:g}" if filtering.spam_score else "null",
         "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings, config)),
         "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(config.paths.redis_socket),

@@ -11,11 +11,27 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.filtering import rules, store
 from mailkeep.features.mailflow.filtering.model import Facts, Policy, Subject
 from mailkeep.jobs.repeat import repeat
+from mailkeep.settings import Settings
 
 decide = rules.decide
 combine = rules.combine
 
 _FLUSH_SECONDS = 5.0
+
+
+async def apply_settings(conn: Conn, settings: Settings, at: datetime) -> None:
+    """Store the server's values, which decisions read; call it at every start, before mail is accepted."""
+    values = settings.filter
+    await store.write_server(
+        conn,
+        at,
+        {
+            "junk_score": values.spam_score,
+            "reject_score": values.reject_score,
+            "digest": values.digest,
+            "learn": values.learn,
+        },
+    )
 
 
 async def find_policies(conn: Conn, subjects: Sequence[Subject], facts: Facts) -> dict[Subject, Policy]:

@@ -67,6 +67,19 @@ def _policy(row: Mapping[str, Any]) -> Policy:
     return Policy(junk, reject, entries)
 
 
+async def write_server(conn: Conn, at: datetime, values: Mapping[str, Any]) -> None:
+    """Write the server's values."""
+    await conn.execute(
+        """
+        UPDATE filter_settings
+        SET junk_score = %(junk_score)s, reject_score = %(reject_score)s, digest = %(digest)s, learn = %(learn)s,
+            updated_at = %(at)s
+        WHERE domain_id IS NULL AND mailbox_id IS NULL
+        """,
+        {**values, "at": at},
+    )
+
+
 async def add_hits(conn: Conn, hits: Mapping[UUID, tuple[int, datetime]]) -> None:
     """Count matches of entries, each with their number and the time of the last."""
     rows = [{"id": entry_id, "number": number, "at": at} for entry_id, (number, at) in hits.items()]
