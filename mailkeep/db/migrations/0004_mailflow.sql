@@ -370,3 +370,13 @@ CREATE TABLE filter_entries (
 );
 CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id);
 CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX filter_entries_deny ON filter_entries (domain_id, mailbox_id) WHERE list = 'deny';
+
+-- What the filter said about messages that it has refused at the end of their data, until Postfix's log shows the
+-- refusal: then each recipient gets its row in the history.
+CREATE TABLE refused_mail (
+    queue_id   text PRIMARY KEY,
+    verdict    jsonb NOT NULL,                                                      -- verdicts/model.RefusedMail
+    refused_at timestamptz NOT NULL
+);
+CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);

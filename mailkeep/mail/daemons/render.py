@@ -113,7 +113,14 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
 def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
     """Return main.cf, master.cf and the maps."""
     values = _common(config) | _postfix(settings, config)
-    headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
+    headers = (
+        "submission_headers",
+        "api_headers",
+        "inbound_headers",
+        "passing_headers",
+        "relay_replies",
+        "spam_headers",
+    )
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _fill(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
@@ -162,8 +169,7 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     values = _common(config) | {
         "keys_socket": str(config.paths.keys_socket),
         "drain_socket": str(config.paths.drain_socket),
-        "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
-        "spam_score": f"{filtering.spam_score:g}" if filtering.spam_score else "null",
+        "rspamd_conf": str(config.paths.rspamd_conf),
         "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings, config)),
         "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(config.paths.redis_socket),
