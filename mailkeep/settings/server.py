@@ -106,14 +106,23 @@ class FilterSettings:
         "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.",
         ENDPOINTS,
     )
-    spam_score: float = _setting(6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000)
-    reject_score: float = _setting(
-        0,
-        "The spam score from which mail is rejected at SMTP; 0: never, it goes to Junk.",
+    spam_score: float = _setting(
+        6,
+        "The spam score from which mail is delivered to Junk; 0: never. This and the next three apply to mailboxes "
+        "that have no value of their own or of their domain.",
         low=0,
         high=1000,
     )
-    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.")
+    reject_score: float = _setting(
+        0,
+        "The spam score from which mail is rejected at SMTP; 0: never.",
+        low=0,
+        high=1000,
+    )
+    digest: Literal["off", "daily", "weekly"] = _setting(
+        "off", "How often a mailbox gets mail with a list of what went to Junk or was rejected."
+    )
+    learn: bool = _setting(True, "Whether the filter learns from messages that are moved into Junk or out of it.")
     dnsbl: tuple[DnsList, ...] = _setting(
         (),
         "DNS lists (RFC 5782) in which the addresses of sending servers are looked up; an answer adds a score only if "

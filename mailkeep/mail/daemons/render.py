@@ -50,7 +50,7 @@ _NETWORK_MODULES = ("arc", "dkim", "dmarc", "spf")
 # maillist and once_received, besides Bayes.
 _UNUSED = (
     "antivirus", "asn", "aws_s3", "bimi", "clickhouse", "dcc", "elastic", "external_relay",
-    "external_services", "fuzzy_check", "hfilter", "history_redis", "http_headers", "metadata_exporter",
+    "external_services", "fuzzy_check", "greylist", "hfilter", "history_redis", "http_headers", "metadata_exporter",
     "metric_exporter", "mid", "multimap", "mx_check", "neural", "p0f", "phishing", "ratelimit", "rbl", "replies",
     "reputation", "rspamd_update", "spamassassin", "spamtrap", "trie", "url_redirector", "whitelist",
 )  # fmt: skip
@@ -116,7 +116,14 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
 def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
     """Return main.cf, master.cf and the maps."""
     values = _common(config) | _postfix(settings, config)
-    headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
+    headers = (
+        "submission_headers",
+        "api_headers",
+        "inbound_headers",
+        "passing_headers",
+        "relay_replies",
+        "spam_headers",
+    )
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _fill(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
@@ -166,10 +173,6 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
         "keys_socket": str(config.paths.keys_socket),
         "drain_socket": str(config.paths.drain_socket),
         "rspamd_conf": str(config.paths.rspamd_conf),
-        "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
-        "spam_score": f"{filtering.spam_score:g}",
-        "greylist_score": "4" if filtering.greylisting else "null",
-        "greylisting": "true" if filtering.greylisting else "false",
         "dns_servers": ", ".join(f'"{server}"' for server in scanning.list_dns_servers(settings, config.paths)),
         "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(config.paths.redis_socket),

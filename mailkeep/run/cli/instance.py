@@ -62,7 +62,9 @@ def register(app: typer.Typer) -> None:
             "mailkeep up --profile full",
         ),
     )(up)
-    app.command("install", epilog=examples("mailkeep install --dry-run", "mailkeep install", "mailkeep install --antivirus"))(install)
+    app.command(
+        "install", epilog=examples("mailkeep install --dry-run", "mailkeep install", "mailkeep install --antivirus")
+    )(install)
     app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
     app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
     app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)

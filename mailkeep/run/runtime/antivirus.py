@@ -30,7 +30,12 @@ def define_services(paths: InstancePaths, wave: int) -> list[Service]:
     """Both services, which are off unless the configuration in use has their file."""
     commands = {
         "clamd": ["clamd", "--foreground", f"--config-file={paths.conf('clamd')}/clamd.conf"],
-        "freshclam": ["freshclam", "--daemon", "--foreground", f"--config-file={paths.conf('freshclam')}/freshclam.conf"],
+        "freshclam": [
+            "freshclam",
+            "--daemon",
+            "--foreground",
+            f"--config-file={paths.conf('freshclam')}/freshclam.conf",
+        ],
     }
     return [_define(paths, name, wave, command) for name, command in commands.items()]
 
