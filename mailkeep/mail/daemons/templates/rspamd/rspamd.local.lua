@@ -16,6 +16,10 @@ local log = require "rspamd_logger"
 local util = require "rspamd_util"
 local listener = require "lua.listener"
 rspamd_plugins.mailkeep = require "lua.authentication" -- for milter_headers.conf
+require "lua.dnsbl"
+@@if antivirus@@
+require "lua.virus"
+@@end@@
 require "lua.verdict"
 
 -- Rspamd's numbers for the `settings_id` of the milters.
