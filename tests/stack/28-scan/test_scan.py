@@ -388,7 +388,7 @@ def test_the_scanner_is_switched_off(scanning_world: World) -> None:
     world = scanning_world
     world.apply(filter__antivirus=False)
     assert "clamd" not in world.services()
-    assert world.component("antivirus")["status"] == "disabled"
+    eventually(lambda: world.component("antivirus")["status"] == "disabled", what="the status of the scanner")
     world.deliver(scanning.EICAR)
     world.apply(filter__antivirus=True)  # for tests that run again
     assert world.services()["clamd"] == "running"
