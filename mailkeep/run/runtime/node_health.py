@@ -49,7 +49,7 @@ async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters
             sieve = await asyncio.to_thread(read_sieve_settings, paths)
             report = NodeReport(
                 at, counts, served, sending, sieve, prober.last, dane_problem,
-                filters.scanner, filters.dns_lists, sorted(filters.alerted),
+                filters.scanner, filters.dns_lists, sorted(filters.alerted), filters.filter_problem,
             )  # fmt: skip
             await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:
