@@ -73,6 +73,7 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
+    `forward_unsealed`: forwarded mail left without an ARC seal.
     """
 
     kind: ClassVar[Kind] = "system.alert"
@@ -89,7 +90,10 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
 
     alert: Annotated[
         str,
-        Meta(description="`outcome_unknown`, `apply_rolled_back`, `apply_failed` or `system_mail_undelivered`."),
+        Meta(
+            description="`outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered` or "
+            "`forward_unsealed`."
+        ),
     ]
     message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None
     from_: Annotated[str | None, Meta(description="The address of its sender.")] = field(name="from", default=None)

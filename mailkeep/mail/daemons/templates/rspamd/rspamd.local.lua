@@ -23,12 +23,12 @@ local function encode(text)
 end
 
 -- Sends a request to the listener. `on_response` gets an error, or status and body. Returns false if it can't be sent.
-local function request(task, path, on_response)
+local function request(task, path, on_response, timeout)
   return tcp.request{
     task = task,
     host = listener,
     port = 0,
-    timeout = 5.0,
+    timeout = timeout or 5.0,
     data = { path, '\n' },
     stop_pattern = '\n',
     callback = function(err, data, conn)
@@ -159,8 +159,8 @@ rspamd_config:register_symbol{
   end
 }
 
--- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it into
--- a field with a secret mark: it has no other way to pass it on.
+-- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it and
+-- the domain that forwards into a field with a secret mark: it has no other way to pass them on.
 rspamd_config:register_symbol{
   name = 'PASSED_ON',
   type = 'idempotent',
@@ -169,12 +169,16 @@ rspamd_config:register_symbol{
     if task:get_settings_id() ~= inbound then return end
     local reply
     for _, field in ipairs(task:get_header_full('X-Mailkeep-Sender') or {}) do
-      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+)%s*$')
+      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+) %S+%s*$')
       reply = reply or { remove_headers = { ['X-Mailkeep-Sender'] = 0 } }
-      if sender then reply.change_from = tostring(util.decode_base64(sender)) end
+      if sender and sender ~= '-' then reply.change_from = tostring(util.decode_base64(sender)) end
     end
     if reply then task:set_milter_reply(reply) end
   end
+}
+
+assert(loadfile(rspamd_paths['LOCAL_CONFDIR'] .. '/lua/arc.lua')){
+  request = request, encode = encode, parse_json = parse_json, inbound = inbound,
 }
 
 -- During a reload, an old worker waits here until Mailkeep sees that its last session has ended: by itself it would end in
