@@ -5,9 +5,9 @@
 --
 -- Rspamd's module `arc` validates the chain of the message (symbols ARC_*). It does not seal: it takes keys from files, Redis
 -- or HTTP only, seals a chain of two or more in the wrong order (5.1.1), and broken chains not as 5.1.2 says.
-local mailkeep = ...
 local hash = require "rspamd_cryptobox_hash"
 local log = require "rspamd_logger"
+local listener = require "lua.listener"
 local lua_auth_results = require "lua_auth_results"
 local lua_mime = require "lua_mime"
 local lua_util = require "lua_util"
@@ -15,6 +15,7 @@ local rsa = require "rspamd_rsa"
 local rsa_privkey = require "rspamd_rsa_privkey"
 local util = require "rspamd_util"
 
+local inbound = require("lua_settings").numeric_settings_id("inbound")
 local max_sets = 50 -- RFC 8617 4.2.1
 local set_fields = { 'ARC-Authentication-Results', 'ARC-Message-Signature', 'ARC-Seal' } -- in the order of the seal
 local results = { ARC_NA = 'none', ARC_ALLOW = 'pass', ARC_REJECT = 'fail' } -- none of them: not validated
@@ -102,21 +103,21 @@ local id = rspamd_config:register_symbol{
   type = 'normal',
   flags = 'ignore_passthrough',
   callback = function(task)
-    local domain = task:get_settings_id() == mailkeep.inbound and forwarding_domain(task)
+    local domain = task:get_settings_id() == inbound and forwarding_domain(task)
     if not domain then return end
     local waiting = messages_unsealed
     local function on_response(err, code, body)
       if code == 200 then
         messages_unsealed = math.max(0, messages_unsealed - waiting)
-        local key = mailkeep.parse_json(task, body)
+        local key = listener.parse_json(task, body)
         if key.key then task:cache_set('mailkeep-sealing-key', key) end
       else
         messages_unsealed = messages_unsealed + 1
         log.errx(task, 'the message is forwarded without a seal of %s: %s', domain, err or code)
       end
     end
-    local path = string.format('/seals/%s/%d', mailkeep.encode(domain), waiting)
-    if not mailkeep.request(task, path, on_response, 2.0) then on_response('could not be requested') end
+    local path = string.format('/seals/%s/%d', listener.encode(domain), waiting)
+    if not listener.request(task, path, on_response, 2.0) then on_response('could not be requested') end
   end,
 }
 rspamd_config:set_metric_symbol{ name = 'SEALING_KEY', score = 0.0 }
