@@ -113,7 +113,14 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
 def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
     """Return main.cf, master.cf and the maps."""
     values = _common(config) | _postfix(settings, config)
-    headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
+    headers = (
+        "submission_headers",
+        "api_headers",
+        "passing_headers",
+        "returned_headers",
+        "relay_replies",
+        "spam_headers",
+    )
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _fill(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():

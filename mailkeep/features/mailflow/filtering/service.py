@@ -15,6 +15,8 @@ from mailkeep.settings import Settings
 
 decide = rules.decide
 combine = rules.combine
+list_keys = rules.list_keys
+read_policy = store.read_policy
 
 _FLUSH_SECONDS = 5.0
 

@@ -9,21 +9,28 @@ from datetime import timedelta
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.features.mailflow.reports.model import ArrivedMail
+from mailkeep.features.record.messages.model import HeaderSummary
+from mailkeep.mail.message.header_fields import MessageHeader
 from mailkeep.mail.smtp.reply import SmtpReply
 
+CRLF = "\r\n"
 MAX_HOPS = 100  # Received fields; more are a loop (RFC 5321 §6.3)
 
-HAM = SpamVerdict(0.0, "no action", ())
+HAM = SpamVerdict(0.0, "no action")
 # The test string that every spam filter recognises: https://spamassassin.apache.org/gtube/
 GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
-_GTUBE_VERDICT = SpamVerdict(1000.0, "add header", ("GTUBE",))
+TEST_SCORE = 1000.0
+TEST_SYMBOLS = ("GTUBE",)
 
+DENIED = SmtpReply(550, "5.7.1", "The recipient does not accept mail from this sender")
+REFUSED = SmtpReply(554, "5.7.1", "The message is refused as spam")
 _REPLIES = {
     "deliver": SmtpReply(250, "2.1.5", "Ok"),
     "bounce": SmtpReply(250, "2.1.5", "Ok"),
     "unknown_user": SmtpReply(550, "5.1.1", "User unknown"),
     "mailbox_full": SmtpReply(452, "4.2.2", "Mailbox full"),
     "message_too_large": SmtpReply(552, "5.2.2", "The message is larger than the mailbox's quota"),
+    "refused": REFUSED,
     "report_refused": SmtpReply(552, "5.3.4", "The message is too large for a report"),
     "report_deferred": SmtpReply(452, "4.3.1", "Too many reports wait to be read, try again later"),
     "mailbox_inactive": SmtpReply(550, "5.2.1", "Mailbox disabled"),
@@ -83,15 +90,38 @@ def recipient_domain(address: str) -> str:
         return domain.lower()
 
 
-def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
-    """The verdict of the built-in filter: spam if the unparsed message contains the GTUBE string."""
+def has_test_string(chunks: Iterable[bytes]) -> bool:
+    """Whether the unparsed message contains the GTUBE string."""
     carry = b""
     for chunk in chunks:
         window = carry + chunk
         if GTUBE in window:
-            return _GTUBE_VERDICT
+            return True
         carry = window[-len(GTUBE) + 1 :]
-    return HAM
+    return False
+
+
+def header_summary(mail: InboundMail) -> HeaderSummary:
+    """What the history shows of a message's header."""
+    head = mail.head
+    sender = head.from_address or mail.mail_from
+    return HeaderSummary(head.message_id, sender, head.to_addresses, head.cc_addresses, head.subject, mail.size)
+
+
+def filter_fields(verdict: SpamVerdict) -> str:
+    """The header fields with the verdict for a copy. `X-Spam: Yes` only if it is for Junk."""
+    parts = ["junk" if verdict.is_spam else "inbox"]
+    if verdict.score is not None:
+        parts.append(f"score={verdict.score:.2f}")
+    if verdict.decided_by:
+        parts += [f"rule={verdict.decided_by.rule}", f"scope={verdict.decided_by.scope}"]
+    return f"{'X-Spam: Yes' + CRLF if verdict.is_spam else ''}X-Mailkeep-Verdict: {'; '.join(parts)}{CRLF}"
+
+
+def author_of(head: MessageHeader) -> str:
+    """The address of From; empty if there are several, or none."""
+    fields = [field for field in head.fields if field.name.lower() == "from"]
+    return head.from_address if len(fields) == 1 and len(head.senders) == 1 else ""
 
 
 def retry_delay(attempts: int) -> timedelta | None:
