@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mailkeep.mail.message.own_fields import first_octets, foreign_field_octets, without_foreign_fields, without_own_fields
+from mailkeep.mail.message.own_fields import (
+    first_octets,
+    foreign_field_octets,
+    without_foreign_fields,
+    without_own_fields,
+)
 
 OWN = b"X-Mailkeep-Delivery: abc\r\n"
 FOLDED = b"x-MAILKEEP-tags : a,\r\n b,\r\n\tc\r\n"

@@ -156,6 +156,8 @@ class Agent:
     journal: Path
     postfix: Postfix = field(default_factory=Postfix)
     server: SmtpServer = field(init=False)
+    handler: LmtpHandler = field(init=False)
+    pool: SmtpPool = field(init=False)
     postfix_server: SmtpServer = field(init=False)
     dovecot_server: SmtpServer = field(init=False)
 
@@ -176,9 +178,11 @@ class Agent:
             await self.server.close(0.1)
         journal = Journal(self.journal, self.api.app.clock, settling=SETTLING)
         timeouts = replace(SMTP_TIMEOUTS, acceptance=1.0 if self.postfix.silent else 60.0)
-        postfix = SmtpPool(Relay(str(self.path.with_name("postfix")), 0, timeouts=timeouts))
+        if hasattr(self, "pool"):
+            await self.pool.close()
+        self.pool = SmtpPool(Relay(str(self.path.with_name("postfix")), 0, timeouts=timeouts))
         handler = LmtpHandler(
-            self.api.app, self.client, self.client, postfix, lambda *usage: self.came.append(usage), journal
+            self.api.app, self.client, self.client, self.pool, lambda *usage: self.came.append(usage), journal
         )
         self.handler = handler
         self.server = SmtpServer(handler, SmtpLimits(mta_extensions=True, sessions_per_source=0), "lmtp", "agent")
@@ -186,20 +190,24 @@ class Agent:
 
     async def bring(
         self,
-        *recipients: str,
+        *pairs: str,
         queue_id: str = "4jW9T1xz0bz1",
         content: bytes = LETTER,
         asked: dict[str, str] | None = None,
         forwarded: str | None = None,
         sender: str = "someone@far.test",
     ) -> list[str]:
-        """A message in a session of its own; the reply for each recipient."""
+        """A message in a session of its own; the reply for each recipient. One may be given with its original, after
+        a space.
+        """
         reader, writer = await asyncio.open_unix_connection(self.path)
         known = forwarded or f"NAME=far.test ADDR=192.0.2.1 PORT=4711 IDENT={queue_id} SOURCE=REMOTE"
         lines = ["LHLO mx.test", f"XFORWARD {known}"]
+        recipients = tuple(each.partition(" ")[0] for each in pairs)
         lines.append(f"MAIL FROM:<{sender}> SIZE=100 RET=HDRS ENVID=x+2By")
-        for each in recipients:
-            original = (asked or {}).get(each)
+        for pair in pairs:
+            each, _, original = pair.partition(" ")
+            original = original or (asked or {}).get(each)
             lines.append(f"RCPT TO:<{each}>" + (f" ORCPT=rfc822;{original} NOTIFY=FAILURE" if original else ""))
         lines.append("DATA")
         answers: list[str] = []
@@ -242,6 +250,7 @@ async def running(api: Api, folder: Path) -> AsyncIterator[Agent]:
     finally:
         await agent.server.close(1)
         await client.close()
+        await agent.pool.close()
         await agent.dovecot_server.close(1)
         await agent.postfix_server.close(1)
         await api.app.parser.close()

@@ -168,7 +168,10 @@ async def test_gtube_goes_to_junk_with_an_event(post: Post):
     assert post.mail_of(alice) == []
     junk = post.api.app.data_dir / f"mail/{alice}/Maildir/.Junk"
     (copy,) = (junk / "new").iterdir()
-    assert b"\r\nX-Spam: Yes\r\nX-Mailkeep-Verdict: junk; score=1000.00; rule=junk_score; scope=server\r\n" in copy.read_bytes()
+    assert (
+        b"\r\nX-Spam: Yes\r\nX-Mailkeep-Verdict: junk; score=1000.00; rule=junk_score; scope=server\r\n"
+        in copy.read_bytes()
+    )
     assert (junk / "maildirfolder").exists()
     (row,) = await post.messages()
     assert row["status"] == "received"
