@@ -133,7 +133,7 @@ CREATE TABLE external_copies (
     queue_id     text NOT NULL,                                                     -- of the incoming message
     recipient    text NOT NULL,
     original     text NOT NULL,                                                     -- the recipient that forwards to it
-    domain_name  text NOT NULL,                                                     -- that forwards it; empty: none
+    domain_name  text NOT NULL,                                                     -- that forwards it (empty: none), or refuses to
     state        text NOT NULL
                  CONSTRAINT external_copies_state CHECK (state IN ('returning', 'returned', 'refused')),
     marker       uuid NOT NULL,                                                     -- of the attempt to return it, in the log
@@ -386,5 +386,15 @@ CREATE TABLE filter_entries (
     CONSTRAINT filter_entries_scope CHECK (num_nonnulls(domain_id, mailbox_id) <= 1),
     CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
 );
-CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id);
+CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id) WHERE mailbox_id IS NULL;
 CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX filter_entries_deny ON filter_entries (domain_id, mailbox_id) WHERE list = 'deny';
+
+-- What the filter said about messages that it has refused at the end of their data, until Postfix's log shows the
+-- refusal: then each recipient gets its row in the history.
+CREATE TABLE refused_mail (
+    queue_id   text PRIMARY KEY,
+    verdict    jsonb NOT NULL,                                                      -- verdicts/model.RefusedMail
+    refused_at timestamptz NOT NULL
+);
+CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);

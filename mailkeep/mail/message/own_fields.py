@@ -13,7 +13,7 @@ _SUBMISSION = re.compile(
     rb"(?:x-(?:mailkeep|rspamd|spamd|spam)(?:-[^\s:]*)?|idempotency-key|authentication-results)[ \t]*:", re.IGNORECASE
 )
 # Of other servers: any program's verdict, and results that nobody here has checked (RFC 8601 §5).
-_FOREIGN = re.compile(rb"(?:x-(?:mailkeep|rspamd|spam)[^\s:]*|authentication-results)[ \t]*:", re.IGNORECASE)
+_FOREIGN = re.compile(rb"(?:x-(?:mailkeep|rspamd|spam|virus)[^\s:]*|authentication-results)[ \t]*:", re.IGNORECASE)
 # What the filter passes to the lmtp agent. Its symbols (X-Spamd-Result) are for the mailbox.
 _OWN = re.compile(rb"x-(?:mailkeep|rspamd|spam)(?:-[^\s:]*)?[ \t]*:", re.IGNORECASE)
 

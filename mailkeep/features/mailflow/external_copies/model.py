@@ -32,7 +32,7 @@ class ExternalRecipient:
 
 @dataclass(frozen=True, slots=True)
 class ExternalCopy:
-    """A copy as it is recorded; `domain_name` is that of the forwarding domain, empty if there is none."""
+    """A copy as it is recorded; `domain_name`: the domain that forwards it (empty: none), or refuses to."""
 
     recipient: str
     original: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -15,7 +16,6 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import parse_uuid
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
-from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.external_copies import store
 from mailkeep.features.mailflow.external_copies.model import (
@@ -29,6 +29,7 @@ from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.filtering.model import Subject
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.model import RefusedCopy, SpamVerdict
+from mailkeep.features.mailflow.receiving.rules import recipient_domain
 from mailkeep.features.mailflow.sending import service as sending
 from mailkeep.features.record.messages.model import MessageDomain
 from mailkeep.mail.smtp.client import ConnectionLost, SmtpRefusal
@@ -57,9 +58,9 @@ async def forward(
         new = [each for each in recipients if known.get(each.address, _NONE).state == "returning"]
         judged = await _judge(conn, diverted, list(dict.fromkeys(new)))
         read_to = await sending.log_read_at(conn)
-    for verdict, _, _ in judged.values():
-        if verdict.decided_by and verdict.decided_by.entry_id:
-            result.entry_ids.add(verdict.decided_by.entry_id)
+    for each in judged.values():
+        if each.verdict.decided_by and each.verdict.decided_by.entry_id:
+            result.entry_ids.add(each.verdict.decided_by.entry_id)
     copies = _copies(judged)
     settled_before = None if read_to is None or read_to < started_at + _SETTLING else read_to - _SETTLING
     async with app.db.tx() as conn:
@@ -86,48 +87,63 @@ async def forward(
 
 _NONE = ExternalCopy("", "", "", "returning", _NO_DOMAIN)
 _ENDED: Mapping[CopyState, SmtpReply] = {"returned": _RETURNED, "refused": _REFUSED}
-_Judged = Mapping[ExternalRecipient, tuple[SpamVerdict, str, Domain | None]]
 
 
-async def _judge(conn: Conn, diverted: DivertedMail, recipients: Sequence[ExternalRecipient]) -> _Judged:
-    """The verdict of the domain that forwards each copy, with the domain's name, and the domain if there is one."""
-    judged: dict[ExternalRecipient, tuple[SpamVerdict, str, Domain | None]] = {}
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A verdict, and the domain of the copy in the history: that of the recipient, or the one that forwards to it."""
+
+    verdict: SpamVerdict
+    domain: MessageDomain
+
+
+async def _judge(
+    conn: Conn, diverted: DivertedMail, recipients: Sequence[ExternalRecipient]
+) -> dict[ExternalRecipient, _Judged]:
+    """What the domain of each recipient decides about the copies that it forwards, as at the end of DATA."""
+    judged: dict[ExternalRecipient, _Judged] = {}
     for each in recipients:
-        name = await routing.find_forwarding_domain(conn, each.original, each.address)
-        domain = await domains.find_by_name(conn, name) if name else None
+        name = recipient_domain(each.original)
+        domain = await domains.find_by_name(conn, name)
         # An alias domain has the lists and thresholds of its target. Without a domain the server's apply.
         subject = Subject((domain.alias_of or domain.id) if domain else _NO_DOMAIN)
-        policies = await filtering.find_policies(conn, [subject], diverted.facts)
-        judged[each] = diverted.judge(policies[subject]), name, domain
+        verdict = diverted.judge((await filtering.find_policies(conn, [subject], diverted.facts))[subject])
+        if not verdict.is_spam:
+            name = await routing.find_forwarding_domain(conn, each.original, each.address)
+        judged[each] = _Judged(verdict, MessageDomain(domain.id if domain else None, name))
     return judged
 
 
-def _copies(judged: _Judged) -> list[ExternalCopy]:
+def _copies(judged: Mapping[ExternalRecipient, _Judged]) -> list[ExternalCopy]:
     """A row for each address. One to which several domains forward gets the copy of the first that allows it."""
     markers: dict[str, UUID] = {}
     copies: dict[str, ExternalCopy] = {}
-    for recipient, (verdict, name, _) in judged.items():
+    for recipient, each in judged.items():
         before = copies.get(recipient.address)
-        if before and (before.state == "returning" or verdict.is_spam):
+        if before and (before.state == "returning" or each.verdict.is_spam):
             continue
-        state: CopyState = "refused" if verdict.is_spam else "returning"
-        marker = markers.setdefault(f"{state} {name}", uuid4())
-        copies[recipient.address] = ExternalCopy(recipient.address, recipient.original, name, state, marker)
+        state: CopyState = "refused" if each.verdict.is_spam else "returning"
+        marker = markers.setdefault(f"{state} {each.domain.name}", uuid4())
+        copies[recipient.address] = ExternalCopy(recipient.address, recipient.original, each.domain.name, state, marker)
     return list(copies.values())
 
 
 async def _record_refused(
-    conn: Conn, at: datetime, diverted: DivertedMail, copies: Sequence[ExternalCopy], judged: _Judged
+    conn: Conn,
+    at: datetime,
+    diverted: DivertedMail,
+    copies: Sequence[ExternalCopy],
+    judged: Mapping[ExternalRecipient, _Judged],
 ) -> None:
     """A row of the history for each domain that refuses to forward the message."""
     by_name: dict[str, list[ExternalCopy]] = {}
     for each in copies:
         by_name.setdefault(each.domain_name, []).append(each)
-    for name, refused in by_name.items():
-        verdict, _, domain = judged[ExternalRecipient(refused[0].recipient, refused[0].original)]
+    for refused in by_name.values():
+        first = judged[ExternalRecipient(refused[0].recipient, refused[0].original)]
         originals = list(dict.fromkeys(each.original for each in refused))
-        row_domain = MessageDomain(domain.id if domain else None, name)
-        await rejections.record_refused(conn, at, diverted.mail, RefusedCopy(row_domain, originals, verdict))
+        copy = RefusedCopy(first.domain, originals, first.verdict)
+        await rejections.record_refused(conn, at, diverted.mail, copy)
 
 
 async def _submit(app: App, diverted: DivertedMail, marker: UUID, addresses: Sequence[str]) -> Mapping[str, SmtpReply]:

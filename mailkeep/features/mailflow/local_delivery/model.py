@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 from uuid import UUID
 
-from mailkeep.features.mailflow.filtering.model import Facts, Policy
+from mailkeep.features.mailflow.filtering.model import Facts, Policy, Rule
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict, TargetMailbox
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_process import ParsedMessage
@@ -27,7 +26,7 @@ class LmtpRecipient:
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """What Rspamd found about a message of another server. `rule`: of its virus scanner, if the message is for Junk.
+    """What Rspamd found about a message of another server. `rule`: why it is for Junk at least (`encrypted`).
 
     `is_diverted`: at the end of DATA, some copy was not for the inbox, or Mailkeep could not be asked: all copies come
     to the agent.
@@ -35,7 +34,7 @@ class FilterResult:
 
     facts: Facts
     symbols: Sequence[str]
-    rule: Literal["virus", "encrypted"] | None
+    rule: Rule | None
     is_diverted: bool
 
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import get_args
 from uuid import UUID
 
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.external_copies.model import MARKER_FIELD
 from mailkeep.features.mailflow.filtering import service as filtering
-from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Facts, Policy
+from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Facts, Policy, Rule
 from mailkeep.features.mailflow.local_delivery.model import DELIVERY_FIELD, FilterResult
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.features.mailflow.receiving.rules import filter_fields
@@ -47,11 +48,11 @@ def read_result(mail: InboundMail) -> FilterResult | None:
     score = _parse_score(by_name.get("x-rspamd-score", ""))
     author, auth = by_name.get("x-rspamd-author", ""), _parse_auth(by_name.get("x-rspamd-auth", ""))
     symbols = _SYMBOL.findall(by_name.get("x-spamd-result", ""))[:_MAX_SYMBOLS]
-    virus = by_name.get("x-rspamd-virus", "")
+    junk_rule = by_name.get("x-rspamd-virus")
     return FilterResult(
         Facts(mail.client_address, mail.mail_from, author, auth, score),
         tuple(dict.fromkeys(symbols)),
-        ("encrypted" if virus == "encrypted" else "virus") if virus else None,
+        next((rule for rule in get_args(Rule) if rule == junk_rule), None),
         is_diverted,
     )
 
@@ -66,12 +67,11 @@ def _parse_score(text: str) -> float | None:
 
 def judge(policy: Policy, result: FilterResult) -> SpamVerdict:
     """The verdict for a copy. A refusal means Junk here: Postfix has accepted the message, and would send a bounce."""
-    if result.rule:
+    decision = filtering.decide(policy, result.facts)
+    if decision.action == "inbox" and result.rule:
         decision = Decision("junk", DecidedBy("server", result.rule))
-    else:
-        decision = filtering.decide(policy, result.facts)
-        if decision.decided_by is None and result.facts.score is None and result.is_diverted:
-            decision = Decision("junk", DecidedBy("server", "no_verdict"))
+    elif decision.decided_by is None and result.facts.score is None and result.is_diverted:
+        decision = Decision("junk", DecidedBy("server", "no_verdict"))
     action = "no action" if decision.action == "inbox" else "add header"
     return SpamVerdict(result.facts.score, action, result.symbols, decision.decided_by)
 

@@ -7,7 +7,7 @@ and domains never apply; those for networks do.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -44,10 +44,10 @@ async def check_sender(
 ) -> SmtpReply | None:
     """The refusal at RCPT if every destination of `address` denies the client or the envelope sender; None: continue.
 
-    `domain`: the one that forwards the external copies. `postmaster` takes mail of everybody (RFC 5321 §4.5.1).
+    `domain`: the one that forwards the external copies. `postmaster` and `abuse` take mail of everybody.
     """
     mailbox_ids = [each.mailbox_id for each in route.deliveries if each.mailbox_id is not None]
-    if not (mailbox_ids or route.external) or address.partition("@")[0].lower() == "postmaster":
+    if not (mailbox_ids or route.external) or rules.is_postmaster(address):
         return None
     async with app.db.autocommit() as conn:
         names = [domain] if route.external else []
@@ -62,12 +62,12 @@ async def check_sender(
 async def judge(
     app: App,
     mail: InboundMail,
-    mailbox_ids: Collection[UUID],
+    recipients: Mapping[UUID, Sequence[str]],
     domains: Collection[str],
     count_hit: CountHit = ignore_hit,
 ) -> JudgedMail:
-    """Find the mailboxes that still exist, and decide about the copies. Mail of this server is not refused, nor are
-    lists for it: its senders have logged in.
+    """Find the mailboxes that still exist, by the recipients that lead to them, and decide about the copies. Mail of
+    this server is not refused, nor do lists apply: its senders have logged in.
     """
     is_test = await asyncio.to_thread(rules.has_test_string, mail.content())
     score = rules.TEST_SCORE if is_test else None
@@ -77,14 +77,13 @@ async def judge(
         facts = Facts(mail.client_address, mail.mail_from, rules.author_of(mail.head), score=score)
     values = filtering.list_keys(facts)
     async with app.db.autocommit() as conn:
-        found = await store.find_mailboxes(conn, mailbox_ids, values, always_full=app.settings.events.received_full)
+        found = await store.find_mailboxes(conn, recipients, values, always_full=app.settings.events.received_full)
         by_domain = await store.find_policies_by_name(conn, domains, values) if domains else {}
 
-    def decide(policy: Policy) -> Decision:
-        return filtering.decide(policy, facts)
-
-    decisions = {mailbox_id: decide(policy) for mailbox_id, (_, policy) in found.items()}
-    external = {name: decide(policy) for name, policy in by_domain.items()}
+    decisions = {
+        mailbox_id: _decide(policy, facts, recipients[mailbox_id]) for mailbox_id, (_, policy) in found.items()
+    }
+    external = {name: filtering.decide(policy, facts) for name, policy in by_domain.items()}
     _count_hits([*decisions.values(), *external.values()], count_hit)
     # Spam is not forwarded: an external copy for Junk is refused too.
     forwarded = (Decision("refuse") if is_spam(each) else each for each in external.values())
@@ -96,6 +95,14 @@ async def judge(
         {name: verdict_of(each, score, symbols) for name, each in external.items()},
         is_refused,
     )
+
+
+def _decide(policy: Policy, facts: Facts, recipients: Sequence[str]) -> Decision:
+    decision = filtering.decide(policy, facts)
+    is_by_list = decision.decided_by is not None and decision.decided_by.rule == "deny_entry"
+    if decision.action == "refuse" and is_by_list and any(map(rules.is_postmaster, recipients)):
+        return Decision("junk", decision.decided_by)
+    return decision
 
 
 def is_spam(decision: Decision) -> bool:

@@ -22,8 +22,8 @@ GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
 TEST_SCORE = 1000.0
 TEST_SYMBOLS = ("GTUBE",)
 
-DENIED = SmtpReply(550, "5.7.1", "The recipient does not accept mail from this sender")
-REFUSED = SmtpReply(554, "5.7.1", "The message is refused as spam")
+DENIED = SmtpReply(550, "5.7.1", "Refused by the recipient's filter")
+REFUSED = SmtpReply(554, "5.7.1", "Refused by the recipient's filter")
 _REPLIES = {
     "deliver": SmtpReply(250, "2.1.5", "Ok"),
     "bounce": SmtpReply(250, "2.1.5", "Ok"),
@@ -46,6 +46,7 @@ SKIPPED_MAILBOX = SmtpReply(552, "5.2.2", "Mailbox full")
 TOO_MANY_HOPS = SmtpReply(554, "5.4.6", f"Mail loop: the message has more than {MAX_HOPS} Received fields")
 TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "Too many external recipients, send this recipient a separate message")
 FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
+_NEVER_REFUSED = ("postmaster", "abuse")
 _ESCAPED = re.compile(r"\\(.)")
 _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
@@ -79,6 +80,12 @@ def unquote_local_part(recipient: str) -> str:
     if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
         return recipient
     return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
+
+
+def is_postmaster(recipient: str) -> bool:
+    """Whether lists never refuse mail for a recipient, with any tag (RFC 5321 §4.5.1, RFC 2142): it goes to Junk."""
+    local_part = recipient.rpartition("@")[0] or recipient
+    return re.split(r"[^a-z]", local_part.strip('"').lower(), maxsplit=1)[0] in _NEVER_REFUSED
 
 
 def recipient_domain(address: str) -> str:
