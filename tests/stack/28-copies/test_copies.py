@@ -255,7 +255,10 @@ def test_killed_after_the_copy_was_returned_it_is_not_sent_twice(copies: Stack) 
             "CREATE FUNCTION test_wait() RETURNS trigger LANGUAGE plpgsql AS"
             " 'BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END'"
         )
-        conn.execute("CREATE TRIGGER test_wait BEFORE UPDATE ON external_copies EXECUTE FUNCTION test_wait()")
+        conn.execute(
+            "CREATE TRIGGER test_wait BEFORE UPDATE ON external_copies FOR EACH ROW WHEN (NEW.state = 'returned')"
+            " EXECUTE FUNCTION test_wait()"
+        )
         try:
             conn.execute("SELECT pg_advisory_lock(4711)")  # neither the agent nor the log's reader can record the copy
             deliver(copies, "After", *recipients)
