@@ -32,8 +32,8 @@ _DNS_EVERY = timedelta(minutes=5)
 
 
 async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters: FilterWatch) -> None:
-    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `prober` and `filters`,
-    until cancelled.
+    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `prober` and
+    `filters`, until cancelled.
     """
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
