@@ -111,7 +111,7 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
 
 
 def _refused_by_filter(timed_lines: Sequence[tuple[datetime, postfix_log.LogLine]]) -> set[str]:
-    """The queue IDs of other servers' messages that the filter refused for good at the end of their data."""
+    """The queue IDs of messages that a filter refused for good at the end of their data."""
     return {
         line.queue_id
         for _, line in timed_lines
@@ -119,7 +119,6 @@ def _refused_by_filter(timed_lines: Sequence[tuple[datetime, postfix_log.LogLine
         and line.queue_id
         and rules.is_refused_at_end(line)
         and line.fact.smtp_code >= 500
-        and rules.origin_of(line.service) == "inbound"
     }
 
 
