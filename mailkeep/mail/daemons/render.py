@@ -121,6 +121,7 @@ def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
         "api_headers",
         "inbound_headers",
         "passing_headers",
+        "returned_headers",
         "relay_replies",
         "spam_headers",
     )
