@@ -157,6 +157,17 @@ class FilterSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """Full profile: search in mailboxes by IMAP."""
+
+    full_text: Literal["off", "words"] = _setting(
+        "off",
+        "An index for search by IMAP: `words` finds whole words in text and headers, but not in attachments, nor in "
+        "languages without spaces; other searches read the mail. COSTS",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OverlaysSettings:
     """Full profile: an administrator's own lines for the daemons' configuration; docs/howto/overlays.md lists what is
     possible.
