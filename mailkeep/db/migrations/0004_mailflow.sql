@@ -371,3 +371,12 @@ CREATE TABLE filter_entries (
 CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id);
 CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
 CREATE INDEX filter_entries_by_value ON filter_entries (value);
+
+-- Lessons of a mailbox for the filter by minute, for the limit of an hour. Older minutes are deleted with the next lesson.
+CREATE TABLE filter_lessons (
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    minute     timestamptz,
+    accepted   integer NOT NULL,
+    dropped    integer NOT NULL,
+    PRIMARY KEY (mailbox_id, minute)
+);
