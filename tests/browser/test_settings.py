@@ -99,8 +99,8 @@ async def test_changes_are_reviewed_and_saved_together(browser: Browser, scene: 
         await visit(page, scene.http, "/settings")
         await change(page, LIVE, "many")
         await change(page, RESTART, "7.5")
-        await page.get_by_role("button", name="Change filter.greylisting").click()
-        await page.get_by_role("switch", name="filter.greylisting").check()
+        await page.get_by_role("button", name="Change filter.learn").click()
+        await page.get_by_role("switch", name="filter.learn").uncheck()
         # A search and another tab keep the edits.
         await page.get_by_label("Search by name or description").fill("sender")
         await page.get_by_role("tab", name="History").click()
@@ -353,7 +353,7 @@ async def test_axe_finds_nothing_while_editing(browser: Browser, scene: Scene, o
         page = await context.new_page()
         await visit(page, scene.http, "/settings")
         await page.add_script_tag(path=AXE)
-        for key in (LIVE, "log.level", "server.addresses", "filter.greylisting", "sendmail.allowed", SECRET):
+        for key in (LIVE, "log.level", "server.addresses", "filter.learn", "sendmail.allowed", SECRET):
             await page.get_by_role("button", name=f"Change {key}", exact=True).click()
         await field(page, LIVE).fill("many")
         await page.get_by_role("button", name="Review", exact=True).click()

@@ -349,6 +349,7 @@ CREATE TABLE filter_settings (
         OR num_nonnulls(junk_score, reject_score, digest, learn) = 4)
 );
 CREATE INDEX filter_settings_by_mailbox ON filter_settings (mailbox_id) WHERE mailbox_id IS NOT NULL;
+INSERT INTO filter_settings (junk_score, reject_score, digest, learn, updated_at) VALUES (6, 0, 'off', true, 'epoch');
 
 -- Allow and deny lists, of the server (both IDs NULL), a domain or a mailbox.
 CREATE TABLE filter_entries (
@@ -357,8 +358,7 @@ CREATE TABLE filter_entries (
     mailbox_id  uuid REFERENCES mailboxes ON DELETE CASCADE,
     list        text NOT NULL CONSTRAINT filter_entries_list CHECK (list IN ('allow', 'deny')),
     kind        text NOT NULL CONSTRAINT filter_entries_kind CHECK (kind IN ('address', 'domain', 'network')),
-    value       text NOT NULL,                                                      -- lower case; a domain in A-labels
-    network     inet CONSTRAINT filter_entries_network CHECK ((network IS NOT NULL) = (kind = 'network')),
+    value       text NOT NULL,                                                      -- canonical: of one kind only
     enforced    boolean NOT NULL DEFAULT false,
     comment     text NOT NULL DEFAULT '',
     created_by  text NOT NULL,
@@ -366,11 +366,20 @@ CREATE TABLE filter_entries (
     hits        bigint NOT NULL DEFAULT 0,
     last_hit_at timestamptz,
     CONSTRAINT filter_entries_scope CHECK (num_nonnulls(domain_id, mailbox_id) <= 1),
-    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, kind, value, list)
+    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
 );
 CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id);
 CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
-CREATE INDEX filter_entries_by_value ON filter_entries (value);
+CREATE INDEX filter_entries_deny ON filter_entries (domain_id, mailbox_id) WHERE list = 'deny';
+
+-- What the filter said about messages that it has refused at the end of their data, until Postfix's log shows the
+-- refusal: then each recipient gets its row in the history.
+CREATE TABLE refused_mail (
+    queue_id   text PRIMARY KEY,
+    verdict    jsonb NOT NULL,                                                      -- verdicts/model.RefusedMail
+    refused_at timestamptz NOT NULL
+);
+CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);
 
 -- Lessons of a mailbox for the filter by minute, for the limit of an hour. Older minutes are deleted with the next lesson.
 CREATE TABLE filter_lessons (

@@ -32,6 +32,7 @@ from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.sandbox.jobs import run_queue
 from mailkeep.features.mailflow.scheduling import jobs as scheduling
 from mailkeep.features.mailflow.sending import jobs as sending
@@ -158,6 +159,7 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
             await routing.apply_settings(conn, settings, app.clock())
+            await filtering.apply_settings(conn, settings, app.clock())
         yield app
 
 

@@ -33,6 +33,7 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.smtp import unix_socket
@@ -219,6 +220,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
                 logs.set_level(app.settings.log.level)
                 await ensure_partitions(conn, app.clock())
                 await routing.apply_settings(conn, app.settings, app.clock())
+                await filtering.apply_settings(conn, app.settings, app.clock())
             admin_line = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
         yield admin_line, loaded, revision

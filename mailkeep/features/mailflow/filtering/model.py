@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from msgspec import Struct
@@ -31,7 +31,8 @@ class DecidedBy(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of an allow or deny list. `value`: in lower case; a domain (A-labels) includes its sub-domains.
+    """An entry of an allow or deny list. `value`: the key of an address (`core/address`), a domain in A-labels, which
+    includes its sub-domains, or a network.
 
     `enforced`: a deny entry of the server or a domain that narrower scopes can't override.
     """
@@ -65,9 +66,19 @@ class Policy:
     entries: Sequence[Entry] = ()
 
 
+class Subject(NamedTuple):
+    """Whose policy is looked up: a mailbox of a domain, or (None) the external copies that the domain forwards.
+
+    Without a domain: the external copies that the server's host name forwards.
+    """
+
+    domain_id: UUID | None
+    mailbox_id: UUID | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a message. `author`: the address of From in lower case, empty if there are none or several.
+    """What is known about a message. `author`: the address of From, empty if there are none or several.
 
     `auth`: results by method (RFC 8601 §2.7): `spf`, `dkim`, `dmarc`, and `from`: whether the author is proved.
     `score`: None if no filter checked the message.

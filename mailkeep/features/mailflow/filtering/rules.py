@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
+from mailkeep.core.address import MAX_DOMAIN_OCTETS, AddressError, fold_local, normalize_domain
 from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Entry, Facts, Policy
 
 _SCOPES = ("mailbox", "domain", "server")
 _KINDS = ("address", "domain", "network")
+
+_MAX_KEY = 1000  # folding makes an address up to three times as long
+
+MIN_PREFIX = {4: 8, 6: 16}
+"""The shortest prefix of a network in a list, by IP version."""
 
 
 def decide(policy: Policy, facts: Facts) -> Decision:
@@ -47,6 +53,24 @@ def combine(decisions: Iterable[Decision]) -> Literal["accept", "refuse", "defer
     return "accept"
 
 
+def list_keys(facts: Facts) -> list[str]:
+    """The values of all entries that can match: the addresses, their domains and parent domains, and every network
+    that includes the client.
+    """
+    keys: dict[str, None] = {}
+    for address in filter(None, (facts.author, facts.mail_from)):
+        key = _address_key(address)
+        domain = key.rpartition("@")[2]
+        labels = domain.split(".") if len(domain) <= MAX_DOMAIN_OCTETS else []
+        parents = (".".join(labels[start:]) for start in range(len(labels)))
+        # No entry has other text than this, and the database can't store NUL.
+        keys.update(dict.fromkeys(each for each in (key, *parents) if each.isprintable() and len(each) < _MAX_KEY))
+    if client := _client(facts):
+        lengths = range(MIN_PREFIX[client.version], client.max_prefixlen + 1)
+        keys.update(dict.fromkeys(str(ip_network((client, length), strict=False)) for length in lengths))
+    return list(keys)
+
+
 def _priority(entry: Entry) -> tuple[bool, int, int, bool]:
     is_enforced = entry.enforced and entry.list == "deny"
     return not is_enforced, _SCOPES.index(entry.scope), _KINDS.index(entry.kind), entry.list == "allow"
@@ -55,21 +79,36 @@ def _priority(entry: Entry) -> tuple[bool, int, int, bool]:
 def _match(entry: Entry, facts: Facts) -> Literal["author", "envelope", "network"] | None:
     """By what an entry matches."""
     if entry.kind == "network":
-        try:
-            return "network" if ip_address(facts.client_address) in ip_network(entry.value) else None
-        except ValueError:
-            return None
+        client = _client(facts)
+        return "network" if client and client in ip_network(entry.value) else None
     if _is_address_in(entry, facts.author):
         return "author"
     return "envelope" if _is_address_in(entry, facts.mail_from) else None
 
 
 def _is_address_in(entry: Entry, address: str) -> bool:
-    address = address.lower()
+    key = _address_key(address)
     if entry.kind == "address":
-        return address == entry.value
-    domain = address.rpartition("@")[2]
+        return key == entry.value
+    domain = key.rpartition("@")[2]
     return bool(domain) and (domain == entry.value or domain.endswith("." + entry.value))
+
+
+def _address_key(address: str) -> str:
+    """The form for comparing, also of an address that is not valid: senders write what they like."""
+    local, _, domain = address.rpartition("@")
+    try:
+        return f"{fold_local(local)}@{normalize_domain(domain)}"
+    except AddressError:
+        return f"{fold_local(local)}@{domain.lower()}"
+
+
+def _client(facts: Facts) -> IPv4Address | IPv6Address | None:
+    try:
+        client = ip_address(facts.client_address)
+    except ValueError:
+        return None
+    return (client.ipv4_mapped or client) if isinstance(client, IPv6Address) else client
 
 
 def _proof(matched: Literal["author", "envelope"], facts: Facts) -> str:

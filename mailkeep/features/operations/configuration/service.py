@@ -14,6 +14,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.db.instance import lock_holder
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.operations.configuration import rules
 from mailkeep.features.operations.configuration.model import ConfigChange, CurrentSettings
 from mailkeep.features.operations.orchestrator import service as orchestrator
@@ -115,6 +116,7 @@ async def _add(app: App, who: Principal, change: SettingsChange, *, dry_run: boo
                 raise _DryRun
             settings = app.loaded.with_stored(revision_rules.select_effective(after)).settings
             await routing.apply_settings(conn, settings, app.clock())
+            await filtering.apply_settings(conn, settings, app.clock())
         plan, warnings, n = None, (), after.n
     except _DryRun:
         plan, warnings = await _make_plan(app, after.values)

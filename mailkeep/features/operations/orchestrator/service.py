@@ -22,6 +22,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
     AdoptionResult,
@@ -326,6 +327,7 @@ async def _apply_to_routing(conn: Conn, app: App) -> None:
     stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     settings = app.loaded.with_stored(revision_rules.select_effective(stored)).settings
     await routing.apply_settings(conn, settings, app.clock())
+    await filtering.apply_settings(conn, settings, app.clock())
 
 
 async def find_running(app: App) -> Operation | None:
