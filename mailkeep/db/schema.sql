@@ -457,6 +457,15 @@ TABLE filter_entries
     CREATE INDEX filter_entries_deny ON filter_entries USING btree (domain_id, mailbox_id) WHERE (list = 'deny'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE filter_lessons
+    mailbox_id uuid NOT NULL
+    minute timestamp with time zone NOT NULL
+    accepted integer NOT NULL
+    dropped integer NOT NULL
+    CONSTRAINT filter_lessons_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT filter_lessons_pkey PRIMARY KEY (mailbox_id, minute)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE filter_settings
     domain_id uuid
     mailbox_id uuid

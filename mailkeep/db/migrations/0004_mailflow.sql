@@ -398,3 +398,12 @@ CREATE TABLE refused_mail (
     refused_at timestamptz NOT NULL
 );
 CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);
+
+-- Lessons of a mailbox for the filter by minute, for the limit of an hour. Older minutes are deleted with the next lesson.
+CREATE TABLE filter_lessons (
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    minute     timestamptz,
+    accepted   integer NOT NULL,
+    dropped    integer NOT NULL,
+    PRIMARY KEY (mailbox_id, minute)
+);
