@@ -34,6 +34,7 @@ from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAILBOX_ENDPOINTS as OWN_SIEVE
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
+from mailkeep.features.mailflow.junk.routes import ENDPOINTS as JUNK, OWN_MAILBOX_ENDPOINTS as OWN_JUNK
 from mailkeep.features.mailflow.message_content.routes import ENDPOINTS as MESSAGE_CONTENT
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
@@ -78,6 +79,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *APP_PASSWORDS,
     *SIEVE,
     *VACATION,
+    *JUNK,
     *OWNERS,
     *OWN_SESSIONS,
     *OWN_SECOND_FACTORS,
@@ -85,6 +87,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *OWN_APP_PASSWORDS,
     *OWN_VACATION,
     *OWN_SIEVE,
+    *OWN_JUNK,
     *ABUSE,
     *SIGN_IN_BLOCKS,
     *ALIASES,
