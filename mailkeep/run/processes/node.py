@@ -13,7 +13,8 @@
   (`run/runtime/recovery`);
 - starts the child processes that render templates for the API (`run/runtime/render_children`);
 - rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`), with
-  the result of a probe message (`run/runtime/probe`).
+  the result of a probe message (`run/runtime/probe`) and of tests of the virus scanner and of DNS lists
+  (`run/runtime/filter_watch`).
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli.install import MAIL_ACCOUNT
 from mailkeep.run.processes import logs_agent
 from mailkeep.run.runtime import node_health, tasks
+from mailkeep.run.runtime.filter_watch import FilterWatch
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.orchestrator import Orchestrator
 from mailkeep.run.runtime.probe import Prober
@@ -228,6 +230,7 @@ async def serve(app: App, process: Process) -> None:
     node = NodeAgent(app, process.paths)
     usage = UsageCounter(app, process.paths)
     prober = Prober(app, process.paths)
+    filters = FilterWatch(app, process.paths)
     loops = (
         node.watch_database(),
         node.session_ender.run(),
@@ -238,7 +241,8 @@ async def serve(app: App, process: Process) -> None:
         Recovery(app, process.paths).run(),
         create_rotation(app, process.paths).run(),
         prober.run(),
-        node_health.keep_reporting(app, process.paths, prober),
+        filters.run(),
+        node_health.keep_reporting(app, process.paths, prober, filters),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
         repeat(_PRUNE_SESSIONS_SECONDS, "submission sessions that have ended", node.session_ender.prune_key_sessions),

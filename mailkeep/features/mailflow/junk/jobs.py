@@ -16,6 +16,7 @@ from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
 from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
+from mailkeep.features.mailflow.filter_training import service as training
 from mailkeep.features.mailflow.junk import rules, store
 from mailkeep.features.mailflow.junk.model import INBOX, JUNK, CopyRequest, MovedCopy
 from mailkeep.features.record.history import service as history
@@ -80,6 +81,7 @@ class JunkTasks:
         failpoint.reach("junk.moved")
         if not await copies.find_copies(self.conf, replace(search, folder=INBOX), request.delivery_id):
             return MovedCopy("gone")  # its owner has moved or deleted it meanwhile
+        log.info("a message was released", taught=await training.teach(self.app, request.mailbox_id, "ham", content))
         return MovedCopy("moved", author=author)
 
     async def _find_copy(self, search: FolderSearch, delivery_id: str) -> MailCopy | None:
