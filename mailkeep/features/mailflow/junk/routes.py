@@ -46,7 +46,7 @@ def _endpoints(area: Area) -> tuple[Endpoint, ...]:
             ),
             tag=area.tag,
             query=wire.JunkQuery,
-            listing=Listing(("at",)),
+            listing=Listing(),
             data=list[wire.JunkRecord],
             refusals=(NotFound, ApiKeyDomainScope, InvalidPagination),
             examples=(Example(path=area.path), Example(path=area.path, query={"result": "junk"})),
