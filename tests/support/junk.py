@@ -22,7 +22,10 @@ async def insert_junk(
     """A message in Junk, with its copy unless `content` is empty; `spam_action` reject: a refused one."""
     api.clock.advance(seconds=1)  # IDs are in the order of the calls
     [row] = await api.sql(
-        "SELECT m.domain_id, d.name, m.local_part FROM mailboxes m JOIN domains d ON d.id = m.domain_id WHERE m.id = %(id)s",
+        """
+        SELECT m.domain_id, d.name, m.local_part FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        WHERE m.id = %(id)s
+        """,
         id=mailbox_id,
     )
     is_refused = columns.get("spam_action") == "reject"

@@ -48,7 +48,7 @@ class TestList:
         listed = (await owner.get("/me/junk")).data
         assert [(each["result"], each["can_release"]) for each in listed] == [("refused", False), ("junk", True)]
         assert listed[0] == {
-            "id": str(refused.id), "from": "shop@elsewhere.test", "subject": "Offer", "at": iso(api.clock()),
+            "id": str(refused.id), "from": "shop@elsewhere.test", "subject": "Offer", "at": iso(refused.created_at),
             "score": 7.5, "decided_by": {"scope": "mailbox", "rule": "deny_entry", "entry_id": None},
             "result": "refused", "reply": "Refused as spam", "can_release": False,
         }  # fmt: skip

@@ -133,6 +133,7 @@ async def _send_batch(app: App) -> tuple[int, int]:
             if ids
         ]
         await system_mail.notify_owners(conn, at, "junk_digest", items)
+        failpoint.reach("junk.digests_queued")
     if items:
         log.info("digests of Junk are queued", digests=len(items))
     return len(due), len(items)
