@@ -88,8 +88,8 @@ def _define_process(
         return not await script_server.is_unresponsive(paths.learn_socket)
 
     wave = _FRONTEND_WAVE if name in _FRONTENDS else _BACKEND_WAVE
-    # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for `usage`,
-    # those that move mail to Junk or out of it two seconds a message for `learner`.
+    # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for
+    # `usage`, those that move mail to Junk or out of it two seconds a message for `learner`.
     is_alive = {"usage": usage_answers, "learner": learner_answers}.get(name)
     return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
 
