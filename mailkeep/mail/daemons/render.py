@@ -122,6 +122,7 @@ def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
         "inbound_headers",
         "leaving_headers",
         "passing_headers",
+        "returned_headers",
         "relay_replies",
         "spam_headers",
     )

@@ -24,6 +24,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     RetryIntervals,
     SubmissionEnvelope,
 )
+from mailkeep.features.mailflow.external_copies import service as external_copies
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.features.mailflow.sending import service as sending
@@ -198,6 +199,7 @@ async def prune(app: App) -> None:
     at = app.clock()
     async with app.db.tx() as conn:
         await store.delete_stale(conn, at - _STALE, at - _NEVER_QUEUED)
+        await external_copies.delete_old(conn, at - _STALE)
     await verdicts.prune(app)
 
 

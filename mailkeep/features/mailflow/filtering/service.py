@@ -45,7 +45,7 @@ from mailkeep.settings import Settings
 from mailkeep.web.areas import mailbox_id
 from mailkeep.web.endpoint import Call
 
-decide, combine = rules.decide, rules.combine
+decide, combine, list_keys, read_policy = rules.decide, rules.combine, rules.list_keys, store.read_policy
 FilteringRecord, FilteringPatch, to_record, read_patch = (
     wire.FilteringRecord,
     wire.FilteringPatch,
