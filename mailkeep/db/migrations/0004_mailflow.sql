@@ -369,6 +369,12 @@ CREATE TABLE filter_settings (
 CREATE INDEX filter_settings_by_mailbox ON filter_settings (mailbox_id) WHERE mailbox_id IS NOT NULL;
 INSERT INTO filter_settings (junk_score, reject_score, digest, learn, updated_at) VALUES (6, 0, 'off', true, 'epoch');
 
+-- Up to when the digests of a mailbox have listed its mail (features/mailflow/junk): a row for each mailbox with digests.
+CREATE TABLE junk_digests (
+    mailbox_id   uuid PRIMARY KEY REFERENCES mailboxes ON DELETE CASCADE,
+    listed_until timestamptz NOT NULL
+);
+
 -- Allow and deny lists, of the server (both IDs NULL), a domain or a mailbox.
 CREATE TABLE filter_entries (
     id          uuid PRIMARY KEY,
