@@ -20,7 +20,8 @@ type Screen = ComponentType<{ mailbox: OwnMailbox }>
 
 const SCREENS: Readonly<Record<Exclude<OwnerScreen, 'signIn'>, Screen>> = {
   overview: Overview,
-  mail: lazy(() => import('./Mail')),
+  junk: lazy(() => import('./OwnJunk')),
+  spam: lazy(() => import('./Spam')),
   vacation: lazy(() => import('./Vacation')),
   forwarding: lazy(() => import('./Forwarding')),
   filters: lazy(() => import('./Filters')),

@@ -2,7 +2,8 @@
 export const OWNER_PATHS = {
   overview: '/me',
   signIn: '/me/login',
-  mail: '/me/mail',
+  junk: '/me/junk',
+  spam: '/me/spam',
   vacation: '/me/vacation',
   forwarding: '/me/forwarding',
   filters: '/me/filters',
