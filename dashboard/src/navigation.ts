@@ -137,7 +137,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         screen: 'filtering',
         label: 'Filtering',
         icon: 'shield',
-        action: 'config.write',
+        action: 'filter_server.read',
         key: 'f',
         keywords: 'spam junk allow deny list whitelist blacklist threshold score rspamd training',
       },

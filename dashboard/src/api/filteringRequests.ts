@@ -1,99 +1,40 @@
-import { client, fetchData, fetchPage, type Page } from './client'
+import { client, fetchData, fetchPage, type Page, type Schema } from './client'
+
+export type FilterSettings = Schema['FilteringRecord']
+export type SettingsPatch = Schema['FilteringPatch']
+export type Threshold = FilterSettings['effective']['junk_score']['value']
+export type Digest = FilterSettings['effective']['digest']['value']
+export type FilterEntry = Schema['FilterEntryRecord']
+export type NewEntry = Schema['FilterEntryCreate']
+export type ImportAnswer = Schema['FilterImportAnswer']
+export type DecidedBy = Schema['SpamRule']
+export type Scope = DecidedBy['scope']
+export type TestBody = Schema['FilterTest']
+export type TestResult = Schema['FilterTestResult']
+export type JunkMessage = Schema['JunkRecord']
+export type ReleaseAnswer = Schema['ReleaseResponse']
 
 type IfMatch = { 'If-Match'?: string }
 
-export type Scope = 'server' | 'domain' | 'mailbox'
-export type Threshold = number | 'off'
-export type Digest = 'off' | 'daily' | 'weekly'
-interface InForce<Value> {
-  value: Value
-  scope: Scope | 'default'
-}
-export interface FilterSettings {
-  junk_score: Threshold | null
-  reject_score: Threshold | null
-  digest: Digest | null
-  learn: boolean | null
-  effective: {
-    junk_score: InForce<Threshold>
-    reject_score: InForce<Threshold>
-    digest: InForce<Digest>
-    learn: InForce<boolean>
-  }
-  training: { state: 'unavailable' | 'collecting' | 'active'; spam_learned: number; ham_learned: number; required: number }
-}
-export type SettingsPatch = Partial<Pick<FilterSettings, 'junk_score' | 'reject_score' | 'digest' | 'learn'>>
-export interface FilterEntry {
-  id: string
-  list: 'allow' | 'deny'
-  kind: 'address' | 'domain' | 'network'
-  value: string
-  enforced: boolean
-  comment: string
-  created_by: string
-  created_at: string
-  hits: number
-  last_hit_at: string | null
-}
-export type NewEntry = Pick<FilterEntry, 'list' | 'kind' | 'value'> & Partial<Pick<FilterEntry, 'comment' | 'enforced'>>
-export interface ImportAnswer {
-  succeeded: number
-  failed: number
-  results: { index: number; id?: string | null; code?: string | null; error?: string | null }[]
-}
-export interface DecidedBy {
-  scope: Scope
-  rule: 'allow_entry' | 'deny_entry' | 'junk_score' | 'reject_score' | 'virus' | 'encrypted' | 'no_verdict'
-  entry_id: string | null
-}
-export interface TestStep {
-  text: string
-  decided: boolean
-}
-export interface TestResult {
-  action: 'inbox' | 'junk' | 'refuse' | 'defer'
-  at: 'rcpt' | 'data' | 'delivery'
-  decided_by: DecidedBy | null
-  steps: TestStep[]
-}
-export type TestBody =
-  | { message_id: string }
-  | { mail_from: string; from: string; client_address: string; score: number | null; auth: { spf?: string; dkim?: string; dmarc?: string } }
-export interface JunkMessage {
-  id: string
-  from: string
-  subject: string
-  at: string
-  score: number | null
-  decided_by: DecidedBy | null
-  result: 'junk' | 'refused'
-  can_release: boolean
-}
-export interface ReleaseAnswer {
-  id: string
-  allow_entry_id: string | null
-  warnings?: string[]
-}
-
-interface EntryQuery {
+interface PageQuery {
   limit: number
   cursor?: string
-  sort?: string
-  order?: 'asc' | 'desc'
+}
+
+export interface EntryQuery extends PageQuery {
   list?: FilterEntry['list']
   kind?: FilterEntry['kind']
   q?: string
 }
 
-/** A message of the history, to choose from. */
-export interface ReceivedMessage {
-  id: string
-  from: string
-  subject: string
-  created_at: string
+export interface JunkQuery extends PageQuery {
+  result?: JunkMessage['result']
 }
 
-/** The filter requests of the server, a domain or a mailbox; an owner's are those of `/me`. */
+/** A message of the history, to choose from. */
+type ReceivedMessage = Pick<Schema['MessageResponse'], 'id' | 'from' | 'subject' | 'created_at'>
+
+/** The filter requests of the server, a domain or a mailbox. Those of a mailbox's owner are below `/me` (me/filtering.ts). */
 export interface FilteringRequests {
   /** Part of query keys. */
   id: string
@@ -104,85 +45,84 @@ export interface FilteringRequests {
   save: (body: SettingsPatch, header: IfMatch) => Promise<FilterSettings>
   listEntries: (query: EntryQuery) => Promise<Page<FilterEntry>>
   addEntry: (body: NewEntry) => Promise<FilterEntry>
-  removeEntry: (id: string) => Promise<unknown>
+  removeEntry: (entry_id: string) => Promise<unknown>
   importEntries: (items: NewEntry[]) => Promise<ImportAnswer>
   test: (body: TestBody) => Promise<TestResult>
+  /** Received messages that can be tested, newest first. */
   listMessages: () => Promise<ReceivedMessage[]>
-  /** Whether entries may be enforced, and networks allowed. */
-  canEnforce: boolean
   canAllowNetworks: boolean
 }
 
 /** The junk and refused mail of a mailbox. */
 export interface JunkRequests {
+  /** Part of query keys. */
   id: string
-  list: (page: { limit: number; cursor?: string; result?: JunkMessage['result'] }) => Promise<Page<JunkMessage>>
-  release: (id: string, allow: boolean) => Promise<ReleaseAnswer>
-}
-
-// eslint-disable-next-line
-const raw = client as any
-
-function at(
-  id: string,
-  scope: Scope,
-  path: string,
-  more: Pick<FilteringRequests, 'listMessages' | 'canEnforce' | 'canAllowNetworks'>,
-): FilteringRequests {
-  const entries = `${path}/entries`
-  return {
-    id,
-    scope,
-    path,
-    load: () => fetchData(raw.GET(path)),
-    save: (body, header) => fetchData(raw.PATCH(path, { params: { header }, body })),
-    listEntries: (query) => fetchPage(raw.GET(entries, { params: { query } })),
-    addEntry: (body) => fetchData(raw.POST(entries, { body })),
-    removeEntry: (entry) => fetchData(raw.DELETE(`${entries}/${entry}`)),
-    importEntries: (items) => fetchData(raw.POST(`${entries}/import`, { body: { items } })),
-    test: (body) => fetchData(raw.POST(`${path}/test`, { body })),
-    ...more,
-  }
+  list: (query: JunkQuery) => Promise<Page<JunkMessage>>
+  release: (message_id: string, allow: boolean) => Promise<ReleaseAnswer>
 }
 
 async function listReceived(query: { domain_id?: string; mailbox_id?: string }): Promise<ReceivedMessage[]> {
   return (await fetchPage(client.GET('/messages', { params: { query: { ...query, direction: 'inbound', limit: 25 } } }))).rows
 }
 
-const ADMINISTRATORS = { canEnforce: true, canAllowNetworks: true }
-
-export const serverFiltering = at('server', 'server', '/filtering', { ...ADMINISTRATORS, listMessages: () => listReceived({}) })
+export const serverFiltering: FilteringRequests = {
+  id: 'server',
+  scope: 'server',
+  path: '/filtering',
+  load: () => fetchData(client.GET('/filtering')),
+  save: (body, header) => fetchData(client.PATCH('/filtering', { params: { header }, body })),
+  listEntries: (query) => fetchPage(client.GET('/filtering/entries', { params: { query } })),
+  addEntry: (body) => fetchData(client.POST('/filtering/entries', { body })),
+  removeEntry: (entry_id) => fetchData(client.DELETE('/filtering/entries/{entry_id}', { params: { path: { entry_id } } })),
+  importEntries: (items) => fetchData(client.POST('/filtering/entries/import', { body: { items } })),
+  test: (body) => fetchData(client.POST('/filtering/test', { body })),
+  listMessages: () => listReceived({}),
+  canAllowNetworks: true,
+}
 
 export function domainFiltering(id: string): FilteringRequests {
-  return at(`domain ${id}`, 'domain', `/domains/${id}/filtering`, {
-    ...ADMINISTRATORS,
-    listMessages: () => listReceived({ domain_id: id }),
-  })
-}
-
-export function mailboxFiltering(id: string): FilteringRequests {
-  return at(`mailbox ${id}`, 'mailbox', `/mailboxes/${id}/filtering`, {
-    canEnforce: false,
-    canAllowNetworks: true,
-    listMessages: () => listReceived({ mailbox_id: id }),
-  })
-}
-
-export function mailboxJunk(id: string): JunkRequests {
-  return junkAt(id, `/mailboxes/${id}/junk`)
-}
-
-export function junkAt(id: string, path: string): JunkRequests {
+  const path = { id }
   return {
-    id,
-    list: (query) => fetchPage(raw.GET(path, { params: { query } })),
-    release: (message, allow) => fetchData(raw.POST(`${path}/${message}/release`, { body: { allow } })),
+    id: `domain ${id}`,
+    scope: 'domain',
+    path: `/domains/${id}/filtering`,
+    load: () => fetchData(client.GET('/domains/{id}/filtering', { params: { path } })),
+    save: (body, header) => fetchData(client.PATCH('/domains/{id}/filtering', { params: { path, header }, body })),
+    listEntries: (query) => fetchPage(client.GET('/domains/{id}/filtering/entries', { params: { path, query } })),
+    addEntry: (body) => fetchData(client.POST('/domains/{id}/filtering/entries', { params: { path }, body })),
+    removeEntry: (entry_id) =>
+      fetchData(client.DELETE('/domains/{id}/filtering/entries/{entry_id}', { params: { path: { id, entry_id } } })),
+    importEntries: (items) => fetchData(client.POST('/domains/{id}/filtering/entries/import', { params: { path }, body: { items } })),
+    test: (body) => fetchData(client.POST('/domains/{id}/filtering/test', { params: { path }, body })),
+    listMessages: () => listReceived({ domain_id: id }),
+    canAllowNetworks: true,
   }
 }
 
-export const ownFiltering = at('me', 'mailbox', '/me/filtering', {
-  canEnforce: false,
-  canAllowNetworks: false,
-  listMessages: async () => (await fetchPage(client.GET('/me/messages', { params: { query: { limit: 25 } } }))).rows,
-})
-export const ownJunk = junkAt('me', '/me/junk')
+export function mailboxFiltering(id: string): FilteringRequests {
+  const path = { id }
+  return {
+    id: `mailbox ${id}`,
+    scope: 'mailbox',
+    path: `/mailboxes/${id}/filtering`,
+    load: () => fetchData(client.GET('/mailboxes/{id}/filtering', { params: { path } })),
+    save: (body, header) => fetchData(client.PATCH('/mailboxes/{id}/filtering', { params: { path, header }, body })),
+    listEntries: (query) => fetchPage(client.GET('/mailboxes/{id}/filtering/entries', { params: { path, query } })),
+    addEntry: (body) => fetchData(client.POST('/mailboxes/{id}/filtering/entries', { params: { path }, body })),
+    removeEntry: (entry_id) =>
+      fetchData(client.DELETE('/mailboxes/{id}/filtering/entries/{entry_id}', { params: { path: { id, entry_id } } })),
+    importEntries: (items) => fetchData(client.POST('/mailboxes/{id}/filtering/entries/import', { params: { path }, body: { items } })),
+    test: (body) => fetchData(client.POST('/mailboxes/{id}/filtering/test', { params: { path }, body })),
+    listMessages: () => listReceived({ mailbox_id: id }),
+    canAllowNetworks: true,
+  }
+}
+
+export function mailboxJunk(id: string): JunkRequests {
+  return {
+    id,
+    list: (query) => fetchPage(client.GET('/mailboxes/{id}/junk', { params: { path: { id }, query } })),
+    release: (message_id, allow) =>
+      fetchData(client.POST('/mailboxes/{id}/junk/{message_id}/release', { params: { path: { id, message_id } }, body: { allow } })),
+  }
+}

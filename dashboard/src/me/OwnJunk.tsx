@@ -1,6 +1,6 @@
-import { ownFiltering, ownJunk } from '../api/filteringRequests'
 import { Junk } from '../screens/filtering/Junk'
 import { Page } from '../ui/Page'
+import { ownFiltering, ownJunk } from './filtering'
 import { OWNER_PATHS } from './paths'
 import { OwnerLink } from './router'
 
@@ -10,7 +10,7 @@ export default function OwnJunk() {
       <Junk
         requests={ownJunk}
         filtering={ownFiltering}
-        action="mailbox.write"
+        action="junk.release"
         explain={(id) => <OwnerLink href={`${OWNER_PATHS.spam}?view=test&message=${id}`}>Why?</OwnerLink>}
       />
     </Page>

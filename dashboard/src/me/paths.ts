@@ -4,6 +4,7 @@ export const OWNER_PATHS = {
   signIn: '/me/login',
   junk: '/me/junk',
   spam: '/me/spam',
+  mail: '/me/mail',
   vacation: '/me/vacation',
   forwarding: '/me/forwarding',
   filters: '/me/filters',

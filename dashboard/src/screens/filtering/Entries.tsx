@@ -83,7 +83,7 @@ export function Entries({ requests, action }: Props) {
         <DataList
           label="Allow and deny list"
           queryKey={['filtering', requests.id, 'entries', filter]}
-          load={(page) => requests.listEntries({ ...filter, ...page })}
+          load={({ limit, cursor }) => requests.listEntries({ ...filter, limit, ...(cursor && { cursor }) })}
           columns={[
             ...(isReadOnly
               ? []
@@ -145,7 +145,6 @@ function AllowNote({ requests }: { requests: FilteringRequests }) {
 const COLUMNS: readonly Column<FilterEntry>[] = [
   {
     header: 'Sender',
-    sort: 'value',
     wide: true,
     cell: (row) => (
       <span className="strong" title={row.value}>
@@ -174,14 +173,14 @@ const COLUMNS: readonly Column<FilterEntry>[] = [
     header: 'Hits',
     cell: (row) =>
       row.last_hit_at ? (
-        <>
-          {formatNumber(row.hits)} <span className="muted">· last</span> <Time at={row.last_hit_at} form="ago" />
-        </>
+        <span>
+          {formatNumber(row.hits)}, last <Time at={row.last_hit_at} form="ago" />
+        </span>
       ) : (
         <span className="muted">none</span>
       ),
   },
-  { header: 'Added', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="ago" /> },
+  { header: 'Added', cell: (row) => <Time at={row.created_at} form="ago" /> },
 ]
 
 interface BarProps {

@@ -61,7 +61,7 @@ export function EntryForm({ requests, onDone }: { requests: FilteringRequests; o
         error={form.errorOf('value') ?? form.errorOf('kind')}
       />
       <TextInput name="comment" label="Comment" description="Why, for whoever reads the list later" {...form.textField('comment')} />
-      {requests.canEnforce && (
+      {requests.scope !== 'mailbox' && (
         <Switch
           name="enforced"
           label="Enforced"

@@ -9,7 +9,7 @@ import { CsvUpload, useCsvUpload } from '../bulk/CsvUpload'
 import { ErrorTable } from '../bulk/ErrorTable'
 import { toEntries } from './values'
 
-const MAX_ROWS = 1000
+const MAX_ROWS = 10_000
 
 /** Imports entries from a CSV file. */
 export function EntryImport({ requests, onDone }: { requests: FilteringRequests; onDone: () => void }) {
@@ -41,7 +41,7 @@ export function EntryImport({ requests, onDone }: { requests: FilteringRequests;
       <p className="muted">
         A CSV file with the columns <code>list</code> (allow or deny) and <code>value</code>, and optionally <code>kind</code> (address,
         domain or network), <code>comment</code>
-        {requests.canEnforce && (
+        {requests.scope !== 'mailbox' && (
           <>
             {' '}
             and <code>enforced</code>

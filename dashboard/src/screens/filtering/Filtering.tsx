@@ -5,7 +5,7 @@ import { Entries } from './Entries'
 import { FilteringSettings } from './SettingsForm'
 import { TestMessage } from './TestMessage'
 
-const ACTION = 'config.write'
+const ACTION = 'filter_server.write'
 
 /** The server's thresholds and lists. */
 export function Filtering() {

@@ -3,7 +3,7 @@ import type { Action } from '../../access/policy'
 import { domainFiltering, mailboxFiltering } from '../../api/filteringRequests'
 import { FilteringViews } from './FilteringViews'
 
-const ACTION: Action = 'mailbox.write'
+const ACTION: Action = 'filter.write'
 
 /** The tab Filtering of a domain or a mailbox. */
 export default function FilteringTab({ domain, mailbox }: { domain?: string; mailbox?: string }) {

@@ -11,7 +11,7 @@ import { ErrorBar } from '../../ui/ErrorBar'
 import { Form, FormButtons } from '../../ui/Form'
 import { Icon } from '../../ui/Icon'
 import { Time } from '../../ui/Time'
-import { useApiMutation } from '../../ui/useForm'
+import { useApiMutation, useForm } from '../../ui/useForm'
 import { describeReason } from './words'
 
 interface Props {
@@ -145,16 +145,17 @@ interface ReleaseProps {
 }
 
 function ReleaseForm({ message, requests, onCancel, onDone }: ReleaseProps) {
-  const [allow, setAllow] = useState(false)
   const release = useApiMutation({
-    request: () => requests.release(message.id, allow),
+    request: ({ allow }: { allow: boolean }) => requests.release(message.id, allow),
     invalidates: ['junk', 'filtering'],
     onSuccess: onDone,
   })
+  const form = useForm({ allow: false }, release.error)
   return (
     <Form
-      onSubmit={() => release.mutate(undefined)}
+      onSubmit={() => release.mutate(form.values)}
       error={release.error}
+      formFields={form.names}
       actions={<FormButtons submit="Release" isPending={release.isPending} onCancel={onCancel} />}
     >
       <p className="break">
@@ -165,8 +166,7 @@ function ReleaseForm({ message, requests, onCancel, onDone }: ReleaseProps) {
         name="allow"
         label="Always allow this sender"
         description={`Adds ${message.from || 'the sender'} to the allow list of the mailbox.`}
-        checked={allow}
-        onChange={(event) => setAllow(event.currentTarget.checked)}
+        {...form.checkbox('allow')}
       />
     </Form>
   )
@@ -180,7 +180,7 @@ function ReleasedNote({ message, answer, filtering }: Released & { filtering: Fi
     invalidates: ['filtering'],
     onSuccess: () => setUndone(true),
   })
-  const { allow_entry_id: entry, warnings = [] } = answer
+  const { allow_entry_id: entry, warnings } = answer
   return (
     <div className={warnings.length > 0 ? 'note note-warn' : 'note note-good'} role="status">
       <Icon name={warnings.length > 0 ? 'warn' : 'check'} />

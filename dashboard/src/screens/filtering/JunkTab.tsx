@@ -12,7 +12,7 @@ export default function JunkTab({ mailbox }: { mailbox: string }) {
     <Junk
       requests={requests}
       filtering={filtering}
-      action="mailbox.write"
+      action="junk.release"
       explain={(id) => (
         <Link to={PATHS.message} params={{ id }}>
           Details

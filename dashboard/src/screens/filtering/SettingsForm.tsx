@@ -57,7 +57,7 @@ export function FilteringSettings({ requests, action }: Props) {
         )}
         <SettingsForm requests={requests} action={action} saved={data} />
       </Section>
-      <Training training={data.training} />
+      <Training training={data.training} profile={version.profile} />
     </>
   )
 }

@@ -40,7 +40,7 @@ export function TestMessage({ requests }: { requests: FilteringRequests }) {
               onChange={choose}
               data={[
                 { value: 'form', label: 'Describe it' },
-                { value: 'history', label: 'Received message' },
+                { value: 'history', label: 'Received mail' },
               ]}
             />
           </div>
@@ -63,11 +63,11 @@ export function TestMessage({ requests }: { requests: FilteringRequests }) {
 
 function toBody({ mail_from, from, client_address, score, spf, dkim, dmarc }: Values): TestBody {
   return {
-    mail_from: mail_from.trim(),
-    from: from.trim(),
-    client_address: client_address.trim(),
-    score: score === '' ? null : Number(score),
-    auth: { ...(spf && { spf }), ...(dkim && { dkim }), ...(dmarc && { dmarc }) },
+    ...(mail_from.trim() && { mail_from: mail_from.trim() }),
+    ...(from.trim() && { from: from.trim() }),
+    ...(client_address.trim() && { client_address: client_address.trim() }),
+    ...(score !== '' && { score: Number(score) }),
+    ...((spf || dkim || dmarc) && { auth: { ...(spf && { spf }), ...(dkim && { dkim }), ...(dmarc && { dmarc }) } }),
   }
 }
 
@@ -137,7 +137,7 @@ function DescribeMessage({ form, isPending, error, onSubmit }: DescribeProps) {
         <TextInput
           name="mail_from"
           label="Envelope sender"
-          description="The address in MAIL FROM; blank = same as the author"
+          description="In MAIL FROM; blank = a bounce"
           placeholder="bounces@example.net"
           autoComplete="off"
           spellCheck={false}
@@ -186,10 +186,11 @@ function Result({ result }: { result: TestResult }) {
         </p>
         <ol className="steps steps-numbered">
           {result.steps.map((step, index) => (
-            <li key={index} className={step.decided ? 'step-deciding' : undefined}>
+            <li key={index} className={step.is_deciding ? 'step-deciding' : undefined}>
               <span className="break">
-                {step.text} {step.decided && <Badge tone={tone}>decides</Badge>}
+                <span className="strong">{step.step}</span> {step.is_deciding && <Badge tone={tone}>decides</Badge>}
               </span>
+              <span className="muted break">{step.result}</span>
             </li>
           ))}
         </ol>

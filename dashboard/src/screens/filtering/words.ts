@@ -59,7 +59,10 @@ export function formatScore(score: number): string {
 }
 
 /** Whether training has an effect, in a badge and a sentence. */
-export function describeTraining({ state, spam_learned, ham_learned, required }: FilterSettings['training']): {
+export function describeTraining(
+  { state, spam_learned, ham_learned, required }: FilterSettings['training'],
+  profile: 'embedded' | 'full',
+): {
   badge: string
   tone: 'good' | 'info' | 'calm'
   text: string
@@ -68,7 +71,10 @@ export function describeTraining({ state, spam_learned, ham_learned, required }:
     return {
       badge: 'not available',
       tone: 'calm',
-      text: 'This server has no spam filter that learns: the embedded profile has no Rspamd.',
+      text:
+        profile === 'full'
+          ? 'The spam filter does not answer at the moment, so what it has learned is not known.'
+          : 'The embedded profile has no spam filter that could learn.',
     }
   if (state === 'active')
     return {

@@ -73,7 +73,7 @@ function WhyLink({ message }: { message: MessageRecord }) {
 
 /** The settings or the list with the rule that decided, where the account may see them. */
 function RuleLink({ message, decided }: { message: MessageRecord; decided: Decided }) {
-  const canOpenServer = useDenialReason('config.write') === null
+  const canOpenServer = useDenialReason('filter_server.read') === null
   const isEntry = decided.rule === 'allow_entry' || decided.rule === 'deny_entry'
   const label = isEntry ? 'Show the list' : 'Show the settings'
   const search = { tab: 'filtering', ...(isEntry && { view: 'list' }) }
