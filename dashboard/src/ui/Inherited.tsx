@@ -56,11 +56,11 @@ export function Inherited(props: Props) {
         {onOverride && (
           <div>
             {isOverridden ? (
-              <Button {...button} onClick={props.onUseDefault} aria-label={`Use default of ${label}`}>
+              <Button key="default" {...button} onClick={props.onUseDefault} aria-label={`Use default of ${label}`}>
                 Use default
               </Button>
             ) : (
-              <Button {...button} onClick={onOverride} aria-label={`Override ${label}`}>
+              <Button key="override" {...button} onClick={onOverride} aria-label={`Override ${label}`}>
                 Override
               </Button>
             )}

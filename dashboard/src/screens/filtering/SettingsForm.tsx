@@ -51,13 +51,16 @@ export function FilteringSettings({ requests, action }: Props) {
           <div className="note">
             <Icon name="info" />
             <div>
-              <p>The embedded profile has no spam filter, so mail has no score. Only the allow and deny lists have an effect.</p>
+              <p>
+                The embedded profile has no spam filter: mail has no score, and training is not available. Only the allow and deny lists
+                have an effect.
+              </p>
             </div>
           </div>
         )}
         <SettingsForm requests={requests} action={action} saved={data} />
       </Section>
-      <Training training={data.training} profile={version.profile} />
+      {version.profile === 'full' && <Training training={data.training} />}
     </>
   )
 }

@@ -6,8 +6,8 @@ import { Section } from '../../ui/Page'
 import { describeTraining } from './words'
 
 /** What the filter has learned: one for the whole server. */
-export function Training({ training, profile }: Pick<FilterSettings, 'training'> & { profile: 'embedded' | 'full' }) {
-  const { badge, tone, text } = describeTraining(training, profile)
+export function Training({ training }: Pick<FilterSettings, 'training'>) {
+  const { badge, tone, text } = describeTraining(training)
   const counts = [
     ['Spam', training.spam_learned],
     ['Wanted mail', training.ham_learned],

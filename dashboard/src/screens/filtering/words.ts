@@ -58,24 +58,14 @@ export function formatScore(score: number): string {
   return score.toFixed(1)
 }
 
-/** Whether training has an effect, in a badge and a sentence. */
-export function describeTraining(
-  { state, spam_learned, ham_learned, required }: FilterSettings['training'],
-  profile: 'embedded' | 'full',
-): {
+/** Whether training has an effect, in a badge and a sentence, where there is a filter. */
+export function describeTraining({ state, spam_learned, ham_learned, required }: FilterSettings['training']): {
   badge: string
-  tone: 'good' | 'info' | 'calm'
+  tone: 'good' | 'info' | 'warn'
   text: string
 } {
   if (state === 'unavailable')
-    return {
-      badge: 'not available',
-      tone: 'calm',
-      text:
-        profile === 'full'
-          ? 'The spam filter does not answer at the moment, so what it has learned is not known.'
-          : 'The embedded profile has no spam filter that could learn.',
-    }
+    return { badge: 'unknown', tone: 'warn', text: 'The spam filter does not answer at the moment, so what it has learned is not known.' }
   if (state === 'active')
     return {
       badge: 'active',
