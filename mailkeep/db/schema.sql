@@ -439,6 +439,16 @@ TABLE filter_entries
     CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
     CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id) WHERE (mailbox_id IS NULL)
     CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
+    CREATE INDEX filter_entries_deny ON filter_entries USING btree (domain_id, mailbox_id) WHERE (list = 'deny'::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE filter_lessons
+    mailbox_id uuid NOT NULL
+    minute timestamp with time zone NOT NULL
+    accepted integer NOT NULL
+    dropped integer NOT NULL
+    CONSTRAINT filter_lessons_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT filter_lessons_pkey PRIMARY KEY (mailbox_id, minute)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE filter_settings
@@ -966,6 +976,14 @@ TABLE recovery_codes
     CREATE INDEX recovery_codes_by_mailbox ON recovery_codes USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE refused_mail
+    queue_id text NOT NULL
+    verdict jsonb NOT NULL
+    refused_at timestamp with time zone NOT NULL
+    CONSTRAINT refused_mail_pkey PRIMARY KEY (queue_id)
+    CREATE INDEX refused_mail_by_time ON refused_mail USING btree (refused_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE report_mail
     id uuid NOT NULL
     queue_id text NOT NULL
@@ -1489,6 +1507,8 @@ FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE(source text
 FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_destinations(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_filters(p_address text, OUT mailbox_ids uuid[], OUT domain_ids uuid[], OUT is_forwarded boolean, OUT forwarding_id uuid) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_has_deny_entries(p_mailbox_ids uuid[], p_domain_ids uuid[]) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_hide_dead_ends(p_dead_ends jsonb[], p_reached text[]) RETURNS jsonb[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_is_ours(p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
@@ -1497,7 +1517,7 @@ FUNCTION route_loop(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mai
 FUNCTION route_loops_through(p_domain text) RETURNS TABLE(address text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text) RETURNS TABLE(rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_nodes(p_key text) RETURNS TABLE(node uuid); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint, OUT mailbox_id uuid, OUT domain_id uuid) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer, OUT depends_on_size boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean) RETURNS jsonb[]; EXECUTE TO PUBLIC, mailkeep_app

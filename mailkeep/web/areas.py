@@ -51,6 +51,8 @@ OWN_MAILBOX = Area(
         "mailbox.read": "me.read",
         "mailbox.write": "me.write",
         "app_password.write": "me.credentials",
+        "junk.read": "me.read",
+        "junk.release": "me.write",
         "sieve.read": "me.read",
         "sieve.write": "me.write",
     },

@@ -26,6 +26,7 @@ from mailkeep.features.mailflow.smtp_submission.service import Submissions
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.headers import date_text
 from mailkeep.mail.message.own_fields import first_octets, own_field_octets, without_own_fields
+from mailkeep.mail.smtp.message_rate import MessageRate
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import SmtpServer, serve
 from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpLogin, SmtpSession
@@ -51,6 +52,7 @@ class InboundHandler:
         self._records: set[asyncio.Task[None]] = set()
         self._rejection_limit = rejections.RejectionLimit()
         self._submissions = Submissions(app)
+        self._messages = MessageRate()
         self._open: dict[int, tuple[UUID, SmtpSession]] = {}  # sessions of API keys
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
@@ -59,7 +61,8 @@ class InboundHandler:
         key_id = _key_of(session)
         if key_id is not None:
             return await smtp_submission.check_sender(self._app, key_id, session.peer[0], envelope.mail_from)
-        return None
+        limit = self._app.settings.smtp.client_message_rate
+        return self._messages.count(session.peer[0], limit, self._app.clock())
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """The reply of routing and quota for a recipient; any valid one is accepted from an API key."""

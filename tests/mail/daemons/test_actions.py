@@ -52,7 +52,7 @@ def test_each_row_is_a_parameter_of_a_template():
 @pytest.mark.parametrize(
     "environ, service, expected",
     [
-        ({"FILTER__SPAM_SCORE": "5"}, "rspamd", {"local.d/actions.conf": "reload"}),
+        ({"FILTER__DNS_SERVERS": '["192.0.2.53:53"]'}, "rspamd", {"local.d/options.inc": "reload"}),
         ({"SERVER__ADDRESSES": '["192.0.2.7"]'}, "dovecot", {"dovecot.conf: listen": "reload"}),
         (
             {"SERVER__ADDRESSES": '["192.0.2.7"]'},

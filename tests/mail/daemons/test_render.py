@@ -135,9 +135,9 @@ def test_without_an_agent_there_is_no_policy_check():
     assert "check_policy_service" not in without
 
 
-def test_spam_is_rejected_only_if_configured():
-    assert "reject = null" in render.render_rspamd(settings(), FACTS)["local.d/actions.conf"]
-    assert "reject = 15" in render.render_rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
+def test_thresholds_are_not_those_of_the_filter():
+    changed = settings(FILTER__REJECT_SCORE="15", FILTER__SPAM_SCORE="5")
+    assert render.render_rspamd(changed, FACTS) == render.render_rspamd(settings(), FACTS)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.policy.rules import UNAVAILABLE
 from mailkeep.features.mailflow.policy.service import PolicyServer
 from mailkeep.mail.message import srs
@@ -59,7 +60,9 @@ async def client(api: Api) -> AsyncIterator[PostfixClient]:
     await api.mailbox(ALICE)
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "policy"
-        server = await serve_policy(path, PolicyServer(api.app).answer, mode=0o600, group=os.getgid())
+        server = await serve_policy(
+            path, PolicyServer(api.app, HitCounter(api.app)).answer, mode=0o600, group=os.getgid()
+        )
         reader, writer = await asyncio.open_unix_connection(path)
         (row,) = await api.sql(
             "SELECT greatest(access_version, password_version) AS access FROM mailboxes WHERE address_key = %(key)s",

@@ -4316,7 +4316,9 @@ export interface webhooks {
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          *     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
          *     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
-         *     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
+         *     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
+         *     virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
+         *     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -7687,10 +7689,12 @@ export interface components {
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          *         `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
          *         `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
-         *         `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
+         *         `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
+         *         virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
+         *         and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
          */
         SystemAlert: {
-            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed` or `system_mail_undelivered`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed` or `dns_list_recovered`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;

@@ -87,9 +87,12 @@ class Policy:
 
 
 class Subject(NamedTuple):
-    """Whose policy is looked up: a mailbox of a domain, or (None) the external copies that the domain forwards."""
+    """Whose policy is looked up: a mailbox of a domain, or (None) the external copies that the domain forwards.
 
-    domain_id: UUID
+    Without a domain: the external copies that the server's host name forwards.
+    """
+
+    domain_id: UUID | None
     mailbox_id: UUID | None = None
 
 

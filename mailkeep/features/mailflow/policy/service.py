@@ -21,12 +21,14 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED, NO_SENDER
 from mailkeep.features.mailflow.policy import rules
 from mailkeep.features.mailflow.policy.model import Transaction
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.rules import FORWARDS_TOO_MUCH
+from mailkeep.features.mailflow.verdicts import service as verdicts
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import DUNNO, OK
 from mailkeep.mail.postfix.socketmap import Table
@@ -40,8 +42,8 @@ _MAX_TRANSACTIONS = 10_000  # far above the number of Postfix processes; the lea
 class PolicyServer:
     """Answers policy requests. Keeps the transaction of each Postfix process from one request to the next."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, hits: HitCounter) -> None:
+        self._app, self._hits = app, hits
         self._rewriter = srs.rewriter(app.vault, app.settings)
         self._transactions: OrderedDict[str, Transaction] = OrderedDict()
         self._key_processes: set[int] | None = None  # recorded in key_sessions; None: not read yet
@@ -56,11 +58,27 @@ class PolicyServer:
             log.exception("a message or recipient is deferred: its policy request failed")
         return rules.UNAVAILABLE
 
+    async def _check_deny_entries(self, request: Mapping[str, str]) -> str:
+        """The action for a recipient with deny entries; DUNNO if that fails: they are checked again at the end."""
+        recipient, sender = request.get("recipient", ""), request.get("sender", "")
+        try:
+            refuses = await verdicts.refuses_recipient(
+                self._app, self._hits, recipient, sender, request.get("client_address", "")
+            )
+        except Unavailable:
+            return DUNNO
+        except Exception:
+            log.exception("the deny entries of a recipient could not be checked")
+            return DUNNO
+        return f"550 5.7.1 {verdicts.REFUSED}" if refuses else DUNNO
+
     async def _answer(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")
         # On port 25 the context ends with a secret. Rspamd trusts the field with the rewritten sender only with it.
         context, _, secret = context.partition("/")
         match request.get("protocol_state"):
+            case "RCPT" if context == "denying":
+                return await self._check_deny_entries(request)
             case "RCPT" if context == "expanding":
                 return await self._check_recipient(request, secret)
             case "RCPT" if context == "redirect":

@@ -27,7 +27,7 @@ _CHECK_SECONDS = 1.5
 _read_schema = cache(read_schema)
 _PROCESSES = {
     "mta": ("postfix", "logs", "policy", "milter"),
-    "filter": ("rspamd", "redis", "keys"),
+    "filter": ("rspamd", "redis", "keys", "learner"),
     "mailboxes": ("dovecot", "lmtp", "usage"),
 }
 _since: dict[tuple[Path, str], tuple[State, datetime]] = {}  # of each component: its status, and since when
@@ -58,7 +58,7 @@ async def details(app: App) -> list[Component]:
         advice = "Available in the full profile only."
         components += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
         components.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
-        components.append(Component("probe", "disabled", advice))
+        components += [Component(name, "disabled", advice) for name in ("probe", "antivirus", "dns_lists")]
     return [replace(each, since=_update_since(app, each, at)) for each in components]
 
 

@@ -1,0 +1,47 @@
+-- Whose filter settings and lists apply to recipients. The rules are in mailkeep/features/mailflow/verdicts.
+
+-- Whose filter settings and lists apply to a recipient: its mailboxes with their domains, and, if it has external
+-- destinations, the domain that forwards to them (NULL: of the server's hostname). An alias domain has those of its
+-- target. Nobody's, if no mail is delivered to the recipient.
+CREATE OR REPLACE FUNCTION route_filters(
+    p_address text, OUT mailbox_ids uuid[], OUT domain_ids uuid[], OUT is_forwarded boolean, OUT forwarding_id uuid)
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    domain_name text := split_part(p_address, '@', -1);
+    plain       record := route_plain(left(p_address, -1 - length(domain_name)), domain_name);
+    route       record;
+BEGIN
+    mailbox_ids := '{}';
+    domain_ids := '{}';
+    is_forwarded := false;
+    IF plain.mailbox_id IS NOT NULL THEN
+        mailbox_ids := ARRAY[plain.mailbox_id];
+        domain_ids := ARRAY[plain.domain_id];
+        RETURN;
+    END IF;
+    SELECT r.decision, r.deliveries, r.external INTO route FROM route_address(p_address) r;
+    IF route.decision <> 'deliver' THEN
+        RETURN;
+    END IF;
+    SELECT coalesce(array_agg(m.id ORDER BY m.id), '{}'), coalesce(array_agg(m.domain_id ORDER BY m.id), '{}')
+      INTO mailbox_ids, domain_ids
+      FROM jsonb_array_elements(route.deliveries) e
+      JOIN mailboxes m ON m.id = (e->>'mailbox_id')::uuid;
+    IF route.external > 0 THEN
+        is_forwarded := true;
+        forwarding_id := (SELECT coalesce(d.alias_of, d.id) FROM domains d WHERE d.name = lower(domain_name COLLATE "C"));
+    END IF;
+END
+$$;
+
+-- Whether a deny entry may refuse mail for a recipient at RCPT: one of its mailboxes, of their domains, of the domain that
+-- forwards, or of the server.
+CREATE OR REPLACE FUNCTION route_has_deny_entries(p_mailbox_ids uuid[], p_domain_ids uuid[]) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM filter_entries e
+                    WHERE e.list = 'deny' AND e.domain_id IS NULL AND e.mailbox_id IS NULL)
+        OR EXISTS (SELECT FROM filter_entries e WHERE e.list = 'deny' AND e.domain_id = ANY (p_domain_ids))
+        OR EXISTS (SELECT FROM filter_entries e WHERE e.list = 'deny' AND e.mailbox_id = ANY (p_mailbox_ids));
+END
+$$;
