@@ -541,6 +541,13 @@ TABLE invitations
     CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE junk_digests
+    mailbox_id uuid NOT NULL
+    listed_until timestamp with time zone NOT NULL
+    CONSTRAINT junk_digests_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT junk_digests_pkey PRIMARY KEY (mailbox_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE key_sessions
     key_id uuid NOT NULL
     client text NOT NULL
@@ -777,6 +784,7 @@ TABLE messages PARTITION BY RANGE (id)
     CREATE INDEX messages_by_message_id ON ONLY messages USING btree (message_id)
     CREATE INDEX messages_by_queue_id ON ONLY messages USING btree (queue_id) WHERE (queue_id IS NOT NULL)
     CREATE INDEX messages_by_request ON ONLY messages USING btree (request_id) WHERE (request_id IS NOT NULL)
+    CREATE INDEX messages_by_spam ON ONLY messages USING btree (mailbox_id, id) WHERE (spam_action = ANY (ARRAY['add header'::text, 'reject'::text]))
     CREATE INDEX messages_by_status ON ONLY messages USING btree (status, id)
     CREATE TRIGGER messages_update_statuses AFTER UPDATE OF status ON messages FOR EACH ROW WHEN (((old.status = 'partial'::text) OR (new.status = 'partial'::text))) EXECUTE FUNCTION update_message_statuses()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -1490,7 +1498,7 @@ FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_settings() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION queue_system_mail(p_at timestamp with time zone, p_kind text, p_mails jsonb, p_item jsonb, p_limit integer, p_delay interval, p_max_items integer) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION queue_system_mail(p_at timestamp with time zone, p_kind text, p_mails jsonb, p_limit integer, p_delay interval, p_max_items integer) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS smallint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
