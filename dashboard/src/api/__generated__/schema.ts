@@ -4399,6 +4399,8 @@ export interface webhooks {
          *     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
          *     virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
          *     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
+         *     `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
+         *     `forward_unsealed`: forwarded mail left without an ARC seal.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -7809,9 +7811,11 @@ export interface components {
          *         `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
          *         virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
          *         and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
+         *         `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
+         *         `forward_unsealed`: forwarded mail left without an ARC seal.
          */
         SystemAlert: {
-            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed` or `dns_list_recovered`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered` or `forward_unsealed`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;
