@@ -113,6 +113,7 @@ function SettingsForm({ requests, action, saved }: Props & { saved: FilterSettin
               name={name}
               min={0}
               max={1000}
+              clampBehavior="none"
               decimalScale={2}
               disabled={values[name] === 'off'}
               value={values[name] === 'off' ? '' : (values[name] ?? '')}
