@@ -22,6 +22,7 @@ def paths() -> Iterator[InstancePaths]:
     with create_folders() as paths:
         yield paths
 
+
 DNS = '["192.0.2.55:53"]'
 """A value of a setting that changes a file of the filter."""
 
