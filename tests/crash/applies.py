@@ -194,7 +194,7 @@ class Applies:
             assert n is not None
             assert generations.is_complete(self.paths, n, service)
         plan = (await self._ask("GET", "/orchestrator/plan"))["data"]
-        is_new = f"add_header = {5 + self.number / 100:g};" in self._used()
+        is_new = f"max_data_len = {10 + self.number % 400}k;" in self._used()
         assert is_new or self._used() == before
         assert is_new or state == "rolled_back", "the operation succeeded, and the old configuration is in use"
         # The settings in effect are those of the files: nothing is left to apply, or all that was changed.
