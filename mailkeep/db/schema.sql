@@ -437,7 +437,7 @@ TABLE filter_entries
     CONSTRAINT filter_entries_pkey PRIMARY KEY (id)
     CONSTRAINT filter_entries_scope CHECK ((num_nonnulls(domain_id, mailbox_id) <= 1))
     CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
-    CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id)
+    CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id) WHERE (mailbox_id IS NULL)
     CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
     CREATE INDEX filter_entries_deny ON filter_entries USING btree (domain_id, mailbox_id) WHERE (list = 'deny'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app

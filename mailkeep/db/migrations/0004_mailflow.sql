@@ -368,7 +368,7 @@ CREATE TABLE filter_entries (
     CONSTRAINT filter_entries_scope CHECK (num_nonnulls(domain_id, mailbox_id) <= 1),
     CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
 );
-CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id);
+CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id) WHERE mailbox_id IS NULL;
 CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
 CREATE INDEX filter_entries_deny ON filter_entries (domain_id, mailbox_id) WHERE list = 'deny';
 
