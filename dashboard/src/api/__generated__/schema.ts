@@ -5936,7 +5936,7 @@ export interface components {
             ip: string | null;
             protocol: string | null;
         };
-        /** @description Messages of a mailbox in the last hour that the filter learned from (100 at most), and those that were dropped. */
+        /** @description Messages of a mailbox in the last hour that the filter learned from, and those that were dropped. */
         LessonsRecord: {
             accepted: number;
             dropped: number;

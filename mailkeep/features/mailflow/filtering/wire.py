@@ -71,7 +71,7 @@ class EffectiveFiltering(Struct, frozen=True):
 
 
 class LessonsRecord(Struct, frozen=True):
-    """Messages of a mailbox in the last hour that the filter learned from (100 at most), and those that were dropped."""
+    """Messages of a mailbox in the last hour that the filter learned from, and those that were dropped."""
 
     accepted: int
     dropped: int
