@@ -6042,6 +6042,11 @@ export interface components {
             ip: string | null;
             protocol: string | null;
         };
+        /** @description Messages of a mailbox in the last hour that the filter learned from, and those that were dropped. */
+        LessonsRecord: {
+            accepted: number;
+            dropped: number;
+        };
         /** @description Confirmation that a suspension was lifted. */
         LiftResponse: {
             address: string;
@@ -8159,9 +8164,11 @@ export interface components {
         /**
          * @description What the filter has learned from moves to and from Junk. It uses it (`active`) when it has learned `required`
          *         messages of spam and as many others. `unavailable`: there is no filter (embedded profile), or it does not answer.
+         *         `lessons`: null except for a mailbox.
          */
         TrainingRecord: {
             ham_learned: number;
+            lessons: components["schemas"]["LessonsRecord"] | null;
             required: number;
             spam_learned: number;
             /** @enum {string} */
