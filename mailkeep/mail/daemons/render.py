@@ -120,6 +120,7 @@ def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
         "submission_headers",
         "api_headers",
         "inbound_headers",
+        "leaving_headers",
         "passing_headers",
         "returned_headers",
         "relay_replies",

@@ -10,6 +10,9 @@ server's host name has no keys unless it is a managed domain: its mail, from loc
 with the text of the refusal (`refused`) if the login is not allowed to send as this address. For an API key (`key:ID`)
 the rules of `mailflow/key_senders` decide.
 
+`/seals/DOMAIN/COUNT`, for mail that the domain forwards: the key to seal it (ARC, `mailflow/arc`), or an empty object:
+it leaves without a seal. COUNT messages have left without one since the last answer. 503 without the database.
+
 `/verdict/JSON`, at the end of an incoming message: what the filter found (`mailflow/verdicts`). The answer has
 `action` (`reject` or `soft reject`, as in Rspamd) and its `text` if the message is not accepted, and `spam` if the LMTP
 agent must see all copies. 503 without the database.
@@ -20,6 +23,7 @@ agent must see all copies. 503 without the database.
 from __future__ import annotations
 
 import asyncio
+import re
 from base64 import b64encode
 from urllib.parse import unquote
 from uuid import UUID
@@ -35,6 +39,7 @@ from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.arc.service import Sealing
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED
@@ -73,6 +78,7 @@ class KeysListener:
 
     def __init__(self, app: App, hits: HitCounter) -> None:
         self._app, self._hits = app, hits
+        self._sealing = Sealing(app)
 
     async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection until it closes, is idle for five minutes, or sends a line that is too long."""
@@ -93,12 +99,14 @@ class KeysListener:
         _, table, argument = path.split("/", 2) if path.count("/") >= 2 else ("", "", "")
         if table == "ping":
             return 200, b"{}"
-        if table not in ("keys", "verdict"):
+        if table not in ("keys", "verdict", "seals"):
             return 400, b"{}"
         try:
             if table == "verdict":
                 return await self._decide(argument)
             name, has_login, login = argument.partition("/")
+            if table == "seals":
+                return await self._find_seal(name, login)
             return await (self._find_keys_for_login(name, login) if has_login else self._find_keys(name))
         except Unavailable:
             return 503, b"{}"
@@ -149,6 +157,14 @@ class KeysListener:
         if not is_managed and domain == srs.rewriter(self._app.vault, self._app.settings).host.lower():
             return 200, msgspec.json.encode({"domain": domain, "keys": [], "unsigned": True})
         return 404, b"{}"
+
+    async def _find_seal(self, name: str, count: str) -> tuple[int, bytes]:
+        try:
+            domain = normalize_domain(unquote(name))
+        except AddressError:
+            return 200, b"{}"
+        key = await self._sealing.find_key(domain, int(count) if re.fullmatch("[0-9]{1,9}", count) else 0)
+        return 200, msgspec.json.encode({"domain": domain, **_key_json(key)}) if key else b"{}"
 
     async def _decide(self, facts: str) -> tuple[int, bytes]:
         try:

@@ -36,6 +36,52 @@ async def test_managed_domains_have_keys(api: Api, listener: KeysListener) -> No
     assert (await listener.answer("/keys/far.test"))[0] == 404
 
 
+async def alerts(api: Api) -> list[str]:
+    found = (await api.sue.get("/events?kind=system.alert")).data
+    return [each["data"]["reason"] for each in found if each["data"]["alert"] == "forward_unsealed"]
+
+
+async def test_a_domain_seals_with_its_newest_rsa_key(api: Api, listener: KeysListener) -> None:
+    domain_id = (await api.sue.post("/domains", {"name": "sealed.test"})).data["id"]
+    (first,) = [
+        each for each in (await api.sue.get(f"/domains/{domain_id}/dkim-keys")).data if each["algorithm"] != "ed25519"
+    ]
+    status, body = await listener.answer("/seals/SEALED.test/0")
+    found = json.loads(body)
+    assert (status, found["domain"], found["selector"]) == (200, "sealed.test", first["selector"])
+    assert found["algorithm"] == "rsa"
+    assert await alerts(api) == []
+
+
+async def test_a_domain_without_keys_seals_nothing_and_causes_one_alert(api: Api, listener: KeysListener) -> None:
+    await api.sue.post("/domains", {"name": "keyless.test"})
+    await api.sql("UPDATE dkim_keys SET stage = 'retired' RETURNING id")
+    for _ in range(2):
+        assert await listener.answer("/seals/keyless.test/0") == (200, b"{}")
+    (reason,) = await alerts(api)
+    assert reason.startswith("keyless.test has no active RSA key")
+
+
+async def test_messages_that_left_unsealed_cause_one_alert_until_the_listener_answers_again(
+    api: Api, listener: KeysListener
+) -> None:
+    await api.sue.post("/domains", {"name": "sealed.test"})
+    for count, alerted in (("2", 1), ("1", 1), ("0", 1), ("3", 2)):
+        assert (await listener.answer(f"/seals/sealed.test/{count}"))[0] == 200
+        assert len(await alerts(api)) == alerted
+    assert sorted(each[:40] for each in await alerts(api)) == [
+        f"{n} forwarded messages left without an ARC" for n in "23"
+    ]
+
+
+@pytest.mark.parametrize("path", ["far.test/0", "mx.example.com/0", "%ff/0", "x/y/0", ""])
+async def test_a_name_that_is_not_managed_seals_nothing_without_alert(
+    api: Api, listener: KeysListener, path: str
+) -> None:
+    assert await listener.answer(f"/seals/{path}") == (200, b"{}")
+    assert await alerts(api) == []
+
+
 async def request_keys(listener: KeysListener, sender: str, login: str) -> tuple[int, Any]:
     """The answer for an address in From and a login."""
     status, body = await listener.answer(f"/keys/{quote(sender, safe='')}/{quote(login, safe='')}")

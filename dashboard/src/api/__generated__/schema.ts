@@ -4253,7 +4253,8 @@ export interface webhooks {
         put?: never;
         /**
          * mail.spam
-         * @description An inbound message is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused (`reject`).
+         * @description An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+         *     (`spam_action` `reject`), once for each recipient then.
          */
         post: operations["onMailSpam"];
         delete?: never;
@@ -4320,6 +4321,7 @@ export interface webhooks {
          *     virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
          *     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
          *     `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
+         *     `forward_unsealed`: forwarded mail left without an ARC seal.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -6427,7 +6429,10 @@ export interface components {
             /** @enum {string} */
             security: "starttls" | "tls";
         };
-        /** @description An inbound message is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused (`reject`). */
+        /**
+         * @description An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+         *         (`spam_action` `reject`), once for each recipient then.
+         */
         MailSpam: {
             /** @description Whose rule decided, as in the history. */
             decided_by?: components["schemas"]["DecidedBy"] | null;
@@ -7705,9 +7710,10 @@ export interface components {
          *         virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
          *         and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
          *         `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
+         *         `forward_unsealed`: forwarded mail left without an ARC seal.
          */
         SystemAlert: {
-            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed` or `filter_recovered`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered` or `forward_unsealed`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;

@@ -19,7 +19,7 @@ message. The rules are in `mailflow/receiving`.
 `mailflow/verdicts` decides.
 
 **Rewritten senders** (`mail/message/srs`). Mail of other servers with external copies leaves with a rewritten sender.
-The policy server writes it to a header field (PREPEND); Rspamd's milter removes the field and changes the sender. Mail
-that goes only to mailboxes keeps its sender. Postfix finds the original sender of a bounce through the lookup tables of
-a second socket.
+The policy server writes it, with the domain that forwards, to a header field (PREPEND); Rspamd's milter removes the
+field, changes the sender and seals the message for the domain (ARC). Mail that goes only to mailboxes keeps its sender.
+Postfix finds the original sender of a bounce through the lookup tables of a second socket.
 """

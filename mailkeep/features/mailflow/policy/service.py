@@ -128,7 +128,7 @@ class PolicyServer:
         """
         address = request.get("recipient", "")
         if secret and self._rewriter.restore(address, self._app.clock()):
-            return self._rewrite_sender(request, secret)
+            return self._pass_on(request, secret)
         routes = self._transaction(request.get("instance", "")).routes
         size = rules.parse_number(request.get("size"))
         reply, route = await receiving.check_recipient(
@@ -140,12 +140,14 @@ class PolicyServer:
             has_external = any(each.external for each in routes.values())
             routes[address] = route
             if secret and route.external and not has_external:
-                return self._rewrite_sender(request, secret)
+                return self._pass_on(request, secret)
         return DUNNO
 
-    def _rewrite_sender(self, request: Mapping[str, str], secret: str) -> str:
+    def _pass_on(self, request: Mapping[str, str], secret: str) -> str:
+        """The first recipient with external copies decides which domain seals the message (ARC)."""
         rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
-        return DUNNO if rewritten is None else rules.prepend_sender(secret, rewritten)
+        domain = receiving.forwarding_domain(self._app, request.get("recipient", ""))
+        return rules.prepend_sender(secret, rewritten, domain)
 
     async def _check_redirect(self, request: Mapping[str, str]) -> str:
         """The action for a recipient of mail that Sieve sends. External recipients of redirected mail count as copies.

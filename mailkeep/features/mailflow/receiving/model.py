@@ -206,7 +206,9 @@ class MailReceivedFull(EventPayload, frozen=True, kw_only=True):
 
 
 class MailSpam(EventPayload, frozen=True, kw_only=True):
-    """An inbound message is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused (`reject`)."""
+    """An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+    (`spam_action` `reject`), once for each recipient then.
+    """
 
     kind: ClassVar[Kind] = "mail.spam"
     example: ClassVar[Mapping[str, Any]] = {

@@ -21,6 +21,7 @@ require "lua.dnsbl"
 require "lua.virus"
 @@end@@
 require "lua.verdict"
+require "lua.arc"
 
 -- Rspamd's numbers for the `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
@@ -102,8 +103,8 @@ rspamd_config:register_symbol{
   end
 }
 
--- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it into
--- a field with a secret mark: it has no other way to pass it on.
+-- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it and
+-- the domain that forwards into a field with a secret mark: it has no other way to pass them on.
 rspamd_config:register_symbol{
   name = 'PASSED_ON',
   type = 'idempotent',
@@ -112,9 +113,9 @@ rspamd_config:register_symbol{
     if task:get_settings_id() ~= inbound then return end
     local reply
     for _, field in ipairs(task:get_header_full('X-Mailkeep-Sender') or {}) do
-      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+)%s*$')
+      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+) %S+%s*$')
       reply = reply or { remove_headers = { ['X-Mailkeep-Sender'] = 0 } }
-      if sender then reply.change_from = tostring(util.decode_base64(sender)) end
+      if sender and sender ~= '-' then reply.change_from = tostring(util.decode_base64(sender)) end
     end
     if reply then task:set_milter_reply(reply) end
   end

@@ -9,13 +9,13 @@ function listener.encode(text)
   return (text:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end))
 end
 
--- Sends a request. `on_response` gets an error, or status and body. Returns false if it can't be sent.
-function listener.request(task, path, on_response)
+-- Sends a request. `on_response` gets an error, or status and body. `timeout`: in seconds, 5 without. Returns false if it can't be sent.
+function listener.request(task, path, on_response, timeout)
   return tcp.request{
     task = task,
     host = '@@keys_socket@@',
     port = 0,
-    timeout = 5.0,
+    timeout = timeout or 5.0,
     data = { path, '\n' },
     stop_pattern = '\n',
     callback = function(err, data, conn)
