@@ -394,7 +394,7 @@ def test_mail_waits_until_it_can_be_scanned(scanning_world: World) -> None:
     world.deliver(b"scanned")
 
 
-def test_one_client_sends_only_so_many_messages_a_minute(scanning_world: World) -> None:
+def test_a_client_has_a_limit_of_messages_a_minute(scanning_world: World) -> None:
     def send_beyond_the_limit(session: smtplib.SMTP) -> tuple[int, bytes]:
         for _ in range(RATE + 2):
             code, text = session.mail("eve@remote.test")
