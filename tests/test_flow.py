@@ -14,10 +14,10 @@ import pytest
 
 from mailkeep.core.clock import iso
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
-from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.mail.milter import protocol
 from mailkeep.run.processes.keys import KeysListener
 from mailkeep.settings.server import ServerSettings

@@ -379,12 +379,13 @@ def test_mail_waits_until_it_can_be_scanned(scanning_world: World) -> None:
     finally:
         world.paths.clamd_tmp.chmod(0o700)
     world.deliver(b"written")
+    assert world.refuse(scanning.EICAR).smtp_code == 554
     pid = eventually(world.clamd, what="the scanner")
     os.kill(pid, signal.SIGSTOP)
     try:
         refused = world.refuse(b"not scanned")
         assert (refused.smtp_code, refused.smtp_error[:5]) == (451, b"4.7.1")
-        assert world.refuse(scanning.EICAR).smtp_code == 554  # known from before
+        assert world.refuse(scanning.EICAR).smtp_code == 554  # its result is stored
         eventually(lambda: world.component("antivirus")["status"] == "down", 60, "the status of the scanner")
         (reason,) = eventually(lambda: world.alerts("antivirus_failed"), 90, "the alert")
         assert "deferred" in reason
