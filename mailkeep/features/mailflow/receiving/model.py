@@ -217,6 +217,7 @@ class MailSpam(EventPayload, frozen=True, kw_only=True):
         "domain": "example.com",
         "spam_score": 12.1,
         "spam_action": "add header",
+        "decided_by": {"scope": "domain", "rule": "junk_score", "entry_id": None},
     }
 
     message_id: MessageIdHeader
@@ -224,3 +225,4 @@ class MailSpam(EventPayload, frozen=True, kw_only=True):
     domain: DomainName
     spam_score: SpamScore
     spam_action: SpamAction
+    decided_by: Annotated[DecidedBy | None, Meta(description="Whose rule decided, as in the history.")] = None

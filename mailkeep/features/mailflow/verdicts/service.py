@@ -15,7 +15,7 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.directory.routing.model import Filters
 from mailkeep.features.mailflow.filtering import service as filtering
-from mailkeep.features.mailflow.filtering.model import Facts, Policy, Subject
+from mailkeep.features.mailflow.filtering.model import DecidedBy, Facts, Policy, Subject
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving.model import MailSpam
 from mailkeep.features.mailflow.receiving.rules import is_postmaster, recipient_domain, unquote_local_part
@@ -136,6 +136,7 @@ def _spam_event(row: Message) -> Event:
         domain=row.domain_name,
         spam_score=row.spam_score or 0.0,
         spam_action=row.spam_action or "",
+        decided_by=msgspec.convert(row.spam_decided_by, DecidedBy | None),
     )
     return Event(row.domain_id, row.id, payload)
 
