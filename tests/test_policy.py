@@ -52,6 +52,7 @@ from tests.support.client import (
     insert_row,
 )
 from tests.support.event_stream import parse
+from tests.support.junk import insert_junk
 from tests.support.reports import tls_report
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
@@ -482,6 +483,12 @@ async def create_app_password(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.app_password(mailbox_id, id=mailbox_id)
 
 
+async def create_junk(factory: ObjectFactory, case: str) -> Any:
+    """A mailbox with a message in Junk that has the mailbox's id."""
+    mailbox_id = await create_mailbox(factory, case)
+    return (await insert_junk(factory.api, mailbox_id, id=mailbox_id)).id
+
+
 async def create_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.suspension(f"{factory.unique_name('noisy')}@{DOMAINS[case]}")
 
@@ -780,6 +787,14 @@ async def own_app_password(factory: ObjectFactory, actor: Actor, case: str) -> C
     return CallArguments(str(await factory.api.app_password(mailbox_id)))
 
 
+async def own_junk(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """`foreign`: a message of another mailbox in the same domain."""
+    if case not in DOMAINS or actor.owns is None or actor.mailbox_id is None:
+        return CallArguments(UNKNOWN_ID if case != MALFORMED else "no-id", body={})
+    mailbox_id = actor.mailbox_id if case == OWN else await shared_mailbox(factory, actor.owns)
+    return CallArguments(str((await insert_junk(factory.api, mailbox_id)).id), body={})
+
+
 def own_mailbox(body: Any = None) -> Row:
     """A call about the caller's own mailbox, which is new."""
 
@@ -788,6 +803,78 @@ def own_mailbox(body: Any = None) -> Row:
         return replace(arguments, body=body(factory, case) if callable(body) else body)
 
     return Row(prepare, (NONE,))
+
+
+SHORT_ENTRY = {"list": "deny", "kind": "domain", "value": "bad.test"}
+
+
+def filter_rows() -> dict[str, Row]:
+    """The routes of filtering, of the server, a domain, a mailbox and the own mailbox."""
+    imported, described = {"items": [SHORT_ENTRY]}, {"score": 1}
+
+    def changes(factory: ObjectFactory, case: str) -> dict[str, Any]:
+        return {"junk_score": next(factory.counter) % 1000}
+
+    async def new_entry(factory: ObjectFactory, case: str) -> dict[str, str]:
+        return SHORT_ENTRY | {"value": f"{factory.unique_name('bad')}.test"}
+
+    async def create(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+        return CallArguments(body=await new_entry(factory, case))
+
+    async def delete(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+        return CallArguments(str(await factory.api.filter_entry(f"{factory.unique_name('a')}@bad.test")))
+
+    async def create_in_domain(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+        return CallArguments(domain_id_for(case), body=await new_entry(factory, case))
+
+    async def delete_in_domain(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+        domain_id = domain_id_for(case)
+        if case in DOMAINS:  # one ID fits both placeholders
+            await factory.api.sql("DELETE FROM filter_entries WHERE id = %(id)s", id=domain_id)
+            await factory.api.filter_entry("a@bad.test", domain_id=domain_id, id=DOMAIN_IDS[DOMAINS[case]])
+        return CallArguments(domain_id)
+
+    async def create_mailbox_entry(factory: ObjectFactory, case: str) -> Any:
+        mailbox_id = await create_mailbox(factory, case)
+        return await factory.api.filter_entry("a@bad.test", mailbox_id=mailbox_id, id=mailbox_id)
+
+    async def delete_own(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+        arguments = await with_new_account(factory, actor, case)
+        owner = arguments.actor.mailbox_id if arguments.actor else None
+        entry_id = await factory.api.filter_entry(f"{factory.unique_name('a')}@bad.test", mailbox_id=owner)
+        return replace(arguments, path=str(entry_id))
+
+    domain, mailbox = by_id(find_domain), by_id(shared_mailbox)
+    return {
+        "GET /filtering": Row(no_arguments, **NO_OBJECT),
+        "PATCH /filtering": Row(by_body(changes), **NO_OBJECT),
+        "GET /filtering/entries": Row(no_arguments, **NO_OBJECT),
+        "POST /filtering/entries": Row(create, **NO_OBJECT),
+        "DELETE /filtering/entries/{entry_id}": Row(delete, **NO_OBJECT),
+        "POST /filtering/entries/import": Row(by_body(lambda _factory, _case: imported), **NO_OBJECT),
+        "POST /filtering/test": Row(by_body(lambda _factory, _case: described), **NO_OBJECT),
+        "GET /domains/{id}/filtering": Row(domain),
+        "PATCH /domains/{id}/filtering": Row(by_id(find_domain, changes)),
+        "GET /domains/{id}/filtering/entries": Row(domain),
+        "POST /domains/{id}/filtering/entries": Row(create_in_domain),
+        "DELETE /domains/{id}/filtering/entries/{entry_id}": Row(delete_in_domain),
+        "POST /domains/{id}/filtering/entries/import": Row(by_id(find_domain, imported)),
+        "POST /domains/{id}/filtering/test": Row(by_id(find_domain, described)),
+        "GET /mailboxes/{id}/filtering": Row(mailbox),
+        "PATCH /mailboxes/{id}/filtering": Row(by_id(shared_mailbox, changes)),
+        "GET /mailboxes/{id}/filtering/entries": Row(mailbox),
+        "POST /mailboxes/{id}/filtering/entries": Row(by_id(create_mailbox, SHORT_ENTRY)),
+        "DELETE /mailboxes/{id}/filtering/entries/{entry_id}": Row(by_id(create_mailbox_entry)),
+        "POST /mailboxes/{id}/filtering/entries/import": Row(by_id(shared_mailbox, imported)),
+        "POST /mailboxes/{id}/filtering/test": Row(by_id(shared_mailbox, described)),
+        "GET /me/filtering": own_mailbox(),
+        "PATCH /me/filtering": own_mailbox(changes),
+        "GET /me/filtering/entries": own_mailbox(),
+        "POST /me/filtering/entries": own_mailbox(SHORT_ENTRY),
+        "DELETE /me/filtering/entries/{entry_id}": Row(delete_own, (NONE,)),
+        "POST /me/filtering/entries/import": own_mailbox(imported),
+        "POST /me/filtering/test": own_mailbox(described),
+    }
 
 
 async def own_vacation(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
@@ -1181,6 +1268,8 @@ ROWS: dict[str, Row] = {
     "POST /mailboxes/{id}/app-passwords": Row(by_id(create_mailbox, {"name": "Phone"})),
     "DELETE /mailboxes/{id}/app-passwords/{app_password_id}": Row(by_id(create_app_password)),
     "GET /mailboxes/{id}/sieve": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "GET /mailboxes/{id}/junk": Row(by_id(shared_mailbox)),
+    "POST /mailboxes/{id}/junk/{message_id}/release": Row(by_id(create_junk, {})),
     "GET /mailboxes/{id}/vacation": Row(by_id(shared_mailbox)),
     "PUT /mailboxes/{id}/vacation": Row(by_id(shared_mailbox, new_vacation)),
     "DELETE /mailboxes/{id}/vacation": Row(by_id(create_vacation)),
@@ -1224,6 +1313,8 @@ ROWS: dict[str, Row] = {
     "GET /me/app-passwords": own_mailbox(),
     "POST /me/app-passwords": own_mailbox({"name": "Phone"}),
     "DELETE /me/app-passwords/{app_password_id}": Row(own_app_password, override=only_own_sessions),
+    "GET /me/junk": own_mailbox(),
+    "POST /me/junk/{id}/release": Row(own_junk, override=only_own_sessions),
     "GET /me/vacation": own_mailbox(),
     "PUT /me/vacation": own_mailbox(new_vacation),
     "DELETE /me/vacation": Row(own_vacation, **NO_OBJECT),
@@ -1237,6 +1328,7 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
+    **filter_rows(),
     "GET /suppressions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /suppressions": Row(by_body(new_suppression), **IN_BODY),
     "POST /suppressions/import": Row(suppression_import, **NO_OBJECT),
@@ -1476,6 +1568,7 @@ ACTIONS_BY_ROLE = {
         "message.schedule", "message.resend", "message.retry", "send", "sieve.check",
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
+        "filter.read", "filter.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
@@ -1487,7 +1580,8 @@ ACTIONS_BY_ROLE = {
         "queue.write", "sieve.read", "sieve.write", "template.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
-        "orchestrator.read", "orchestrator.write", "sandbox", "sandbox.read", "dns_server.read", "dns_server.check"},
+        "orchestrator.read", "orchestrator.write", "sandbox", "sandbox.read", "dns_server.read", "dns_server.check",
+        "filter_server.read", "filter_server.write"},
     None: {"me.read", "me.write", "me.credentials", "me.leave"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
@@ -1497,6 +1591,7 @@ ACTIONS_OF_OWNERS = {"me.read", "me.write", "me.credentials", "me.leave", "sieve
 
 ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
+        "filter_server.read", "filter_server.write",
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox", "sandbox.read",
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
         "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",

@@ -150,6 +150,10 @@ POLICY: dict[str, PolicyRule] = {
     "message.retry": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "message.schedule": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),  # change or cancel what is scheduled
     "message.raw_inbound": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "filter_server.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
+    "filter_server.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "filter.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),  # settings and lists of a domain or mailbox
+    "filter.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "suppression.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "suppression.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "suppression.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
@@ -182,7 +186,7 @@ POLICY: dict[str, PolicyRule] = {
     "sandbox.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "sandbox": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "me.read": _OWNER,
-    "me.write": _OWNER,  # forward, vacation, Sieve scripts
+    "me.write": _OWNER,  # forward, vacation, Sieve scripts, filtering
     "me.credentials": _OWNER,  # password, second factors, app passwords, sessions
     "me.leave": _OWNER,
 }

@@ -122,12 +122,19 @@ def _convert_text(text: str, kind: mi.Type | None) -> Any:
     return text
 
 
-def _unwrap(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
-    """A type without annotations and None, and the marks of its annotations (`web.fields`)."""
+def _unwrap(kind: mi.Type, value: Any = None) -> tuple[mi.Type, dict[str, Any]]:
+    """A type without annotations and None, and the marks of its annotations (`web.fields`).
+
+    Of several types it is the literal that has this value, or else the first.
+    """
     marks: dict[str, Any] = {}
     while isinstance(kind, mi.Metadata | mi.UnionType):
         if isinstance(kind, mi.UnionType):
-            kind = next(t for t in kind.types if not isinstance(t, mi.NoneType))
+            types = [t for t in kind.types if not isinstance(t, mi.NoneType)]
+            literals = [t for t in types if isinstance(t, mi.LiteralType)]
+            kind = next((t for t in literals if isinstance(value, str) and value in t.values), types[0])
+            if len(types) > 1 and literals:
+                marks["or"] = literals[0].values
         else:
             marks |= cast(Any, kind).extra or {}
             kind = kind.type
@@ -204,7 +211,7 @@ def _may_be_empty(kind: mi.Type) -> bool:
 
 
 def _decode_value(value: Any, kind: mi.Type, path: str, errors: _FieldErrors) -> Any:
-    kind, marks = _unwrap(kind)
+    kind, marks = _unwrap(kind, value)
     if isinstance(value, StringView) and not isinstance(kind, mi.AnyType):
         value = value.text()
     if "own_code" in marks and isinstance(value, str):
@@ -232,7 +239,7 @@ def _decode_value(value: Any, kind: mi.Type, path: str, errors: _FieldErrors) ->
         case mi.AnyType():
             return value
         case _:
-            return _decode_scalar(value, kind, path, errors)
+            return _decode_scalar(value, kind, path, errors, marks.get("or", ()))
 
 
 def _decode_separately(value: Any, limits: tuple[type[Struct], int], path: str, errors: _FieldErrors) -> Any:
@@ -316,6 +323,12 @@ def _expectation(kind: mi.Type) -> str:
                 + (f" from {low}" if low is not None else "")
                 + (f" to {high}" if high is not None else "")
             )
+        case mi.FloatType(ge=low, le=high):
+            return (
+                "must be a number"
+                + (f" from {low:g}" if low is not None else "")
+                + (f" to {high:g}" if high is not None else "")
+            )
         case mi.EnumType(cls=cls):
             return "must be one of " + ", ".join(str(member.value) for member in cls)
         case mi.LiteralType(values=values):
@@ -324,17 +337,22 @@ def _expectation(kind: mi.Type) -> str:
             return "has an invalid value"
 
 
-def _decode_scalar(value: Any, kind: mi.Type, path: str, errors: _FieldErrors) -> Any:
+def _decode_scalar(
+    value: Any, kind: mi.Type, path: str, errors: _FieldErrors, alternatives: Collection[Any] = ()
+) -> Any:
     match kind:
         case mi.BoolType() if isinstance(value, bool):
             return value
         case mi.IntType(ge=low, le=high) if isinstance(value, int) and not isinstance(value, bool):
             if (low is None or value >= low) and (high is None or value <= high):
                 return value
+        case mi.FloatType(ge=low, le=high) if isinstance(value, int | float) and not isinstance(value, bool):
+            if (low is None or value >= low) and (high is None or value <= high):
+                return float(value)
         case mi.EnumType(cls=cls) if isinstance(value, str) and value in [member.value for member in cls]:
             return cls(value)
         case mi.LiteralType(values=values) if isinstance(value, str) and value in values:
             return value
         case _:
             pass
-    return errors.add_invalid(path, _expectation(kind))
+    return errors.add_invalid(path, ", or ".join([_expectation(kind), *map(str, alternatives)]))

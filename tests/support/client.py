@@ -397,6 +397,12 @@ class Api:
         async with self.app.db.autocommit() as conn:
             await insert_row(conn, "vacations", row | columns)
 
+    async def filter_entry(self, value: str, list_name: str = "deny", kind: str = "address", **columns: Any) -> UUID:
+        """Insert a list entry of the server, or of the domain or mailbox in `columns`."""
+        at = self.clock()
+        row: dict[str, Any] = {"id": uuid7(at), "list": list_name, "kind": kind, "value": value}
+        return await self._insert("filter_entries", row | {"created_by": "test", "created_at": at} | columns)
+
     async def alias(self, source: str, destinations: Sequence[str], **columns: Any) -> UUID:
         """Insert an alias, unchecked; `source` is an address, or `@domain` for a catch-all."""
         local_part, _, domain = source.rpartition("@")
@@ -553,6 +559,9 @@ class Api:
             "app_password_id": await self.app_password(mailbox_id),
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
+            "server_filter_entry_id": await self.filter_entry("bad.test", kind="domain", enforced=True),
+            "domain_filter_entry_id": await self.filter_entry("a@bad.test", domain_id=DOMAIN_IDS[EXAMPLE]),
+            "mailbox_filter_entry_id": await self.filter_entry("a@bad.test", mailbox_id=mailbox_id),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
             "suppression_id": await self.suppression("bounced@elsewhere.test"),
             "unsubscribe_group_id": (group_id := await self.unsubscribe_group("News")),

@@ -74,7 +74,8 @@ class NodeReport(msgspec.Struct, frozen=True):
     """Messages in the queue by state, the certificate, sending addresses (None: not looked up yet), the settings of the
     running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
     `dane_problem`: why `outbound.dane` protects nothing. `scanner` None: it is off, or was not asked yet. `alerted` are
-    the problems of scanner and DNS lists that an event has reported.
+    the problems of scanner, DNS lists and verdicts that an event has reported. `filter_problem`: why the filter gets no
+    verdicts.
     """
 
     created_at: datetime
@@ -87,6 +88,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     scanner: ScannerStatus | None = None
     dns_lists: list[DnsListStatus] = []
     alerted: list[str] = []
+    filter_problem: str | None = None
 
 
 def save(run: Path, report: NodeReport) -> None:

@@ -29,7 +29,8 @@ ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
 """What `filter.antivirus` needs in addition."""
 ANTIVIRUS_COSTS = (
     "The scanner runs only with filter.antivirus = true. With ClamAV's own signatures expect more than 1 GB of memory, "
-    "twice that for a minute when new ones are loaded, 500 MB of disk, and a download every few hours. docs/howto/filter.md"
+    "twice that for a minute when new ones are loaded, 500 MB of disk, and a download every few hours: "
+    "docs/howto/scanning.md."
 )
 _ANTIVIRUS_UNITS = ("clamav-daemon", "clamav-daemon.socket", "clamav-freshclam")
 _UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")

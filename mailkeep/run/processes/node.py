@@ -43,6 +43,7 @@ from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.directory.sieve.jobs import ScriptTasks
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
+from mailkeep.features.mailflow.junk.jobs import JunkTasks
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
@@ -141,6 +142,7 @@ class NodeAgent:
             **queue_tasks,
             **script_tasks.handlers(),
             **FolderTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
+            **JunkTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
             **self.orchestrator.task_handlers(),
         }
         are_earlier_ended = False

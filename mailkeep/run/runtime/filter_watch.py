@@ -1,13 +1,14 @@
-"""Whether the virus scanner and the DNS lists of the filter work: for health, and an alert for each change.
+"""Whether the filter gets answers from scanner, DNS lists and Mailkeep: for health, and an alert for each change.
 
-The scanner is asked every ten seconds. A list is tested every hour, and when the settings change, with its test entries
-(RFC 5782 §5) at the filter's own name servers. What counts for a message does not depend on it: the filter tests a list
-each time that it lists an address (`lua/dnsbl.lua`).
+The scanner and the process `keys`, which decides about messages, are asked every ten seconds. A list is tested every
+hour, and when the settings change, with its test entries (RFC 5782 §5) at the filter's own name servers. What counts
+for a message does not depend on it: the filter tests a list each time that it lists an address (`lua/dnsbl.lua`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from datetime import datetime, timedelta
 
 from mailkeep.app import App
@@ -28,19 +29,26 @@ _ANSWER_SECONDS = 5.0
 _FAILURES = 3  # in a row, until an alert: a scanner that is restarted loads its signatures first
 _TEST_EVERY = timedelta(hours=1)
 _QUERIES = 8
-_ANTIVIRUS = "antivirus"
+_ANTIVIRUS, _FILTER = "antivirus", "filter"
+_UNANSWERED = 2  # in a row, until the filter is said to get no answer: a process may be restarted
+
+_NO_VERDICTS = (
+    "The process keys does not answer the filter: incoming mail is not refused by score or list, and mail that is sent "
+    "waits. See log/keys.log and log/rspamd.log."
+)
 
 
 class FilterWatch:
-    """The last results, and the problems that were reported: `antivirus`, or the zone of a list."""
+    """The last results, and the problems that were reported: `antivirus`, `filter`, or the zone of a list."""
 
     def __init__(self, app: App, paths: InstancePaths) -> None:
         self._app, self._paths = app, paths
         self.scanner: ScannerStatus | None = None
         self.dns_lists: list[DnsListStatus] = []
+        self.filter_problem: str | None = None
         report = node_report.load(paths.run)
         self.alerted: set[str] = set(report.alerted) if report else set()
-        self._failures = 0
+        self._failures = self._unanswered = 0
         self._tested: tuple[object, datetime] | None = None
 
     async def run(self) -> None:
@@ -52,8 +60,22 @@ class FilterWatch:
         settings, at = self._app.settings, self._app.clock()
         self.scanner = await self._ask_scanner(settings, at) if settings.filter.antivirus else None
         self._failures = self._failures + 1 if self.scanner and self.scanner.problem else 0
+        self._unanswered = 0 if await self._answers_filter() else self._unanswered + 1
+        is_reported = self._unanswered > 0 and _FILTER in self.alerted
+        self.filter_problem = _NO_VERDICTS if self._unanswered >= _UNANSWERED or is_reported else None
         await self._test_lists(settings, at)
         await self._report(self._find_problems())
+
+    async def _answers_filter(self) -> bool:
+        """Whether the process `keys` answers, as the filter asks it."""
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                reader, writer = await asyncio.open_unix_connection(self._paths.keys_socket)
+                with contextlib.closing(writer):
+                    writer.write(b"/ping/\n")
+                    return (await reader.readline()).startswith(b"200 ")
+        except (OSError, TimeoutError):
+            return False
 
     async def _ask_scanner(self, settings: Settings, at: datetime) -> ScannerStatus:
         try:
@@ -88,6 +110,8 @@ class FilterWatch:
                 problems[_ANTIVIRUS] = self.scanner.problem
         elif self.scanner and self.scanner.advice:
             problems[_ANTIVIRUS] = self.scanner.advice
+        if self.filter_problem:
+            problems[_FILTER] = self.filter_problem
         return problems
 
     async def _report(self, problems: dict[str, str]) -> None:
@@ -95,7 +119,7 @@ class FilterWatch:
             return
         async with self._app.db.tx() as conn:
             for name in sorted(problems.keys() ^ self.alerted):
-                kind = "antivirus" if name == _ANTIVIRUS else "dns_list"
+                kind = name if name in (_ANTIVIRUS, _FILTER) else "dns_list"
                 is_new = name in problems
                 reason = problems[name] if is_new else _describe_end(name)
                 alert = SystemAlert(alert=f"{kind}_{'failed' if is_new else 'recovered'}", reason=reason)
@@ -117,4 +141,6 @@ def judge_signatures(version: ScannerVersion, settings: Settings, at: datetime) 
 
 
 def _describe_end(name: str) -> str:
+    if name == _FILTER:
+        return "The filter gets answers again."
     return "The virus scanner works again, or is off." if name == _ANTIVIRUS else f"{name} works again, or is not used."

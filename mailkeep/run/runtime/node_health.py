@@ -32,8 +32,8 @@ _DNS_EVERY = timedelta(minutes=5)
 
 
 async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters: FilterWatch) -> None:
-    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `prober` and `filters`,
-    until cancelled.
+    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `prober` and
+    `filters`, until cancelled.
     """
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
@@ -49,7 +49,7 @@ async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters
             sieve = await asyncio.to_thread(read_sieve_settings, paths)
             report = NodeReport(
                 at, counts, served, sending, sieve, prober.last, dane_problem,
-                filters.scanner, filters.dns_lists, sorted(filters.alerted),
+                filters.scanner, filters.dns_lists, sorted(filters.alerted), filters.filter_problem,
             )  # fmt: skip
             await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:

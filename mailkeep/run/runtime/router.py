@@ -34,6 +34,15 @@ from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAILBOX_ENDPOINTS as OWN_SIEVE
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
+from mailkeep.features.mailflow.filter_test.routes import (
+    ENDPOINTS as FILTER_TEST,
+    OWN_MAILBOX_ENDPOINTS as OWN_FILTER_TEST,
+)
+from mailkeep.features.mailflow.filtering.routes import (
+    ENDPOINTS as FILTERING,
+    OWN_MAILBOX_ENDPOINTS as OWN_FILTERING,
+)
+from mailkeep.features.mailflow.junk.routes import ENDPOINTS as JUNK, OWN_MAILBOX_ENDPOINTS as OWN_JUNK
 from mailkeep.features.mailflow.message_content.routes import ENDPOINTS as MESSAGE_CONTENT
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
@@ -49,6 +58,7 @@ from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFI
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
 from mailkeep.features.operations.operation_status.routes import ENDPOINTS as OPERATION_STATUS
 from mailkeep.features.operations.orchestrator.routes import ENDPOINTS as ORCHESTRATOR
+from mailkeep.features.operations.server_filtering.routes import ENDPOINTS as SERVER_FILTERING
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
 from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
@@ -78,6 +88,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *APP_PASSWORDS,
     *SIEVE,
     *VACATION,
+    *JUNK,
     *OWNERS,
     *OWN_SESSIONS,
     *OWN_SECOND_FACTORS,
@@ -85,6 +96,12 @@ FEATURES: tuple[Endpoint, ...] = (
     *OWN_APP_PASSWORDS,
     *OWN_VACATION,
     *OWN_SIEVE,
+    *OWN_JUNK,
+    *OWN_FILTERING,
+    *OWN_FILTER_TEST,
+    *FILTERING,
+    *SERVER_FILTERING,
+    *FILTER_TEST,
     *ABUSE,
     *SIGN_IN_BLOCKS,
     *ALIASES,

@@ -19,6 +19,8 @@ VARIANTS: list[dict[str, str]] = [
         "DNS__RESOLVER": "unbound",
         "FILTER__DNS_SERVERS": '["127.0.0.1:53"]',
         "FILTER__NETWORK_CHECKS": "false",
+        "FILTER__ANTIVIRUS": "true",
+        "SMTP__CLIENT_MESSAGE_RATE": "60",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
     },

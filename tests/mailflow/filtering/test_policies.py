@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7
@@ -11,10 +10,6 @@ from mailkeep.features.mailflow.filtering.model import Facts, Policy, Subject, T
 from mailkeep.features.mailflow.filtering.service import HitCounter, find_policies, find_policies_of_messages
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
-_INSERT_ENTRY = """
-    INSERT INTO filter_entries (id, domain_id, mailbox_id, list, kind, value, enforced, created_by, created_at)
-    VALUES (%(id)s, %(domain_id)s, %(mailbox_id)s, %(list)s, %(kind)s, %(value)s, %(enforced)s, 'test', %(at)s)
-"""
 _INSERT_SETTINGS = """
     INSERT INTO filter_settings (domain_id, mailbox_id, junk_score, reject_score, updated_at)
     VALUES (%(domain_id)s, %(mailbox_id)s, %(junk)s, %(reject)s, %(at)s)
@@ -25,10 +20,7 @@ async def insert_entry(
     api: Api, list_name: str, kind: str, value: str, scope: Subject | None = None, *, enforced: bool = False
 ) -> UUID:
     """An entry of the server, or of a domain or mailbox."""
-    entry_id = uuid7(api.clock())
-    columns: dict[str, Any] = {"id": entry_id, "list": list_name, "kind": kind, "value": value, "enforced": enforced}
-    await api.sql(_INSERT_ENTRY, **columns, **_scope(scope), at=api.clock())
-    return entry_id
+    return await api.filter_entry(value, list_name, kind, enforced=enforced, **_scope(scope))
 
 
 def _scope(scope: Subject | None) -> dict[str, UUID | None]:

@@ -150,6 +150,26 @@ export const POLICY = {
     "reach": "credentials",
     "unenrolled": true
   },
+  "filter.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "filter.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "filter_server.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "filter_server.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "health.read": {
     "role": "super_admin",
     "reach": "global",

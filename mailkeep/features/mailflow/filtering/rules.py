@@ -1,15 +1,40 @@
-"""The decision about a message, as a pure function."""
+"""The decision about a message, as a pure function, and the validation of entries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, Literal
 
-from mailkeep.core.address import MAX_DOMAIN_OCTETS, AddressError, fold_local, normalize_domain
-from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Entry, Facts, Policy
+from publicsuffixlist import PublicSuffixList
 
-_SCOPES = ("mailbox", "domain", "server")
+from mailkeep.core.address import MAX_DOMAIN_OCTETS, AddressError, fold_local, normalize_domain, parse_address
+from mailkeep.core.errors import Conflict, Forbidden, invalid_field
+from mailkeep.features.mailflow.filtering.model import (
+    MAX_ENTRIES,
+    OFF,
+    DecidedBy,
+    Decision,
+    EffectiveValue,
+    EffectiveValues,
+    Entry,
+    EntryKind,
+    Explanation,
+    Facts,
+    FilterOwner,
+    FilterValues,
+    ListName,
+    NewEntry,
+    Policy,
+    Rule,
+    Scope,
+    Step,
+    StoredEntry,
+    Threshold,
+)
+
+_SCOPES: tuple[Scope, ...] = ("mailbox", "domain", "server")
 _KINDS = ("address", "domain", "network")
 
 _MAX_KEY = 1000  # folding makes an address up to three times as long
@@ -20,29 +45,58 @@ MIN_PREFIX = {4: 8, 6: 16}
 
 def decide(policy: Policy, facts: Facts) -> Decision:
     """What happens to a copy. At RCPT only deny entries decide; `inbox` then means that the dialogue continues."""
+    return explain(policy, facts).decision
+
+
+def explain(policy: Policy, facts: Facts) -> Explanation:
+    """`decide`, with its steps."""
+    steps: list[Step] = []
+    decision = _decide(policy, facts, steps)
+    return Explanation(decision, tuple(steps))
+
+
+def _decide(policy: Policy, facts: Facts, steps: list[Step]) -> Decision:
     is_uncertain = False
     for entry in sorted(policy.entries, key=_priority):
         matched = _match(entry, facts)
         if matched is None:
             continue
-        decided_by = DecidedBy(entry.scope, "deny_entry" if entry.list == "deny" else "allow_entry", entry.id)
-        if entry.list == "deny":
-            return Decision("refuse", decided_by)
-        if matched == "network":
-            return Decision("inbox", decided_by)
-        if facts.is_at_rcpt:
-            return Decision("inbox")  # whether it applies is known at the end of DATA
-        proof = _proof(matched, facts)
-        if proof == "pass":
-            return Decision("inbox", decided_by)
-        is_uncertain = is_uncertain or proof == "temperror"
+        rule: Rule = "deny_entry" if entry.list == "deny" else "allow_entry"
+        result = _apply(entry, matched, facts)
+        steps.append(Step(result, rule, entry, matched))
+        if result == "applies":
+            return Decision("refuse" if entry.list == "deny" else "inbox", DecidedBy(entry.scope, rule, entry.id))
+        if result == "later":
+            return Decision("inbox")
+        is_uncertain = is_uncertain or result == "not_checked"
     if facts.is_at_rcpt:
+        steps.append(Step("none"))
         return Decision("inbox")
-    if policy.reject.is_reached(facts.score):
+    if _reach(policy.reject, "reject_score", facts, steps):
         return Decision("defer" if is_uncertain else "refuse", DecidedBy(policy.reject.scope, "reject_score"))
-    if policy.junk.is_reached(facts.score):
+    if _reach(policy.junk, "junk_score", facts, steps):
         return Decision("junk", DecidedBy(policy.junk.scope, "junk_score"))
+    steps.append(Step("none"))
     return Decision("inbox")
+
+
+def _apply(
+    entry: Entry, matched: Literal["author", "envelope", "network"], facts: Facts
+) -> Literal["applies", "not_proved", "not_checked", "later"]:
+    """Whether an entry that matches applies."""
+    if entry.list == "deny" or matched == "network":
+        return "applies"
+    if facts.is_at_rcpt:
+        return "later"
+    proof = _proof(matched, facts)
+    return "applies" if proof == "pass" else "not_checked" if proof == "temperror" else "not_proved"
+
+
+def _reach(threshold: Threshold, rule: Rule, facts: Facts, steps: list[Step]) -> bool:
+    is_reached = threshold.is_reached(facts.score)
+    result = "off" if threshold.score <= OFF else "no_score" if facts.score is None else "below"
+    steps.append(Step("applies" if is_reached else result, rule, threshold=threshold))
+    return is_reached
 
 
 def combine(decisions: Iterable[Decision]) -> Literal["accept", "refuse", "defer"]:
@@ -59,7 +113,7 @@ def list_keys(facts: Facts) -> list[str]:
     """
     keys: dict[str, None] = {}
     for address in filter(None, (facts.author, facts.mail_from)):
-        key = _address_key(address)
+        key = address_key(address)
         domain = key.rpartition("@")[2]
         labels = domain.split(".") if len(domain) <= MAX_DOMAIN_OCTETS else []
         parents = (".".join(labels[start:]) for start in range(len(labels)))
@@ -87,15 +141,15 @@ def _match(entry: Entry, facts: Facts) -> Literal["author", "envelope", "network
 
 
 def _is_address_in(entry: Entry, address: str) -> bool:
-    key = _address_key(address)
+    key = address_key(address)
     if entry.kind == "address":
         return key == entry.value
     domain = key.rpartition("@")[2]
     return bool(domain) and (domain == entry.value or domain.endswith("." + entry.value))
 
 
-def _address_key(address: str) -> str:
-    """The form for comparing, also of an address that is not valid: senders write what they like."""
+def address_key(address: str) -> str:
+    """The form for comparing addresses, also of an address that is not valid: senders write what they like."""
     local, _, domain = address.rpartition("@")
     try:
         return f"{fold_local(local)}@{normalize_domain(domain)}"
@@ -119,3 +173,87 @@ def _proof(matched: Literal["author", "envelope"], facts: Facts) -> str:
     if not facts.author or facts.auth.get("dmarc") == "fail":
         return "fail"
     return facts.auth.get("spf", "")
+
+
+# Settings and entries
+
+
+def select_effective(stored: Mapping[Scope, FilterValues]) -> EffectiveValues:
+    """The values in force: each is that of the narrowest scope that has one."""
+    scopes: list[tuple[Scope, FilterValues]] = [(scope, stored[scope]) for scope in _SCOPES if scope in stored]
+
+    def select(name: str) -> EffectiveValue[Any]:
+        found: Iterable[tuple[Any, Scope]] = ((getattr(values, name), scope) for scope, values in scopes)
+        return next(EffectiveValue(value, scope) for value, scope in found if value is not None)
+
+    return EffectiveValues(select("junk_score"), select("reject_score"), select("digest"), select("learn"))
+
+
+def parse_entry(list_name: ListName, kind: EntryKind, value: str, comment: str = "", *, enforced: bool) -> NewEntry:
+    """A new entry with its canonical value; INVALID_FIELD."""
+    parse = {"address": _parse_address, "domain": _parse_domain, "network": _parse_network}[kind]
+    return NewEntry(list_name, kind, parse(value), enforced, comment)
+
+
+def check_entry(entry: NewEntry, owner: FilterOwner, *, is_own: bool) -> None:
+    """FORBIDDEN if a mailbox's owner allows a network or enforces an entry; INVALID_FIELD if it can't be enforced."""
+    if is_own and entry.list == "allow" and entry.kind == "network":
+        raise Forbidden("Only administrators can allow networks: mail from them is not checked.")
+    if is_own and entry.enforced:
+        raise Forbidden("Only administrators can enforce entries.")
+    if entry.enforced and (entry.list == "allow" or owner.scope == "mailbox"):
+        raise invalid_field("enforced", "must be false, except for deny entries of the server or a domain")
+
+
+def limit_reached(owner: FilterOwner) -> Conflict:
+    """The refusal of an entry beyond the limit."""
+    limit = MAX_ENTRIES[owner.scope]
+    return Conflict(
+        f"{owner.name} has {limit:,} entries, the most that are possible.", reason="limit_reached", limit=limit
+    )
+
+
+def already_exists(entry: StoredEntry) -> Conflict:
+    """The refusal of an entry that exists."""
+    text = f"There is already an entry to {entry.list} {entry.value}."
+    return Conflict(text, reason="exists", entry_id=str(entry.id))
+
+
+def _parse_address(value: str) -> str:
+    try:
+        return parse_address(value).key
+    except AddressError as error:
+        raise invalid_field("value", error.reason) from None
+
+
+def _parse_domain(value: str) -> str:
+    try:
+        name = normalize_domain(value)
+    except AddressError as error:
+        raise invalid_field("value", error.reason) from None
+    if public_suffixes().is_public(name):
+        reason = f"must not be a public suffix: anybody can register a domain below {name}. Give the whole domain"
+        raise invalid_field("value", reason)
+    return name
+
+
+def _parse_network(value: str) -> str:
+    try:
+        network = ip_network(value, strict=False)
+    except ValueError:
+        raise invalid_field("value", "must be an IP address or a network, such as 192.0.2.0/24") from None
+    if "%" in value:
+        raise invalid_field("value", "must not have a zone")
+    if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped:
+        raise invalid_field("value", "must be written as an IPv4 address or network")
+    if network.prefixlen < (shortest := MIN_PREFIX[network.version]):
+        raise invalid_field("value", f"must be a network of /{shortest} or smaller")
+    if ip_address(value.partition("/")[0]) != network.network_address:
+        raise invalid_field("value", f"has bits set beyond its prefix: did you mean {network}?")
+    return str(network)
+
+
+@cache
+def public_suffixes() -> PublicSuffixList:
+    """The Public Suffix List that is part of the installation."""
+    return PublicSuffixList()

@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
 
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.mailflow.filtering.model import Entry, Policy, Subject, Threshold
+from mailkeep.features.mailflow.filtering.model import (
+    Entry,
+    EntryFilter,
+    FilterOwner,
+    FilterValues,
+    NewEntry,
+    Policy,
+    Scope,
+    StoredEntry,
+    Subject,
+    Threshold,
+)
+
+_SELECT = """
+    SELECT id, list, kind, value, enforced, comment, created_by, created_at, hits, last_hit_at FROM filter_entries
+"""
+_COUNT = "SELECT count(*) AS number FROM filter_entries"
+_OF: Mapping[Scope, LiteralString] = {
+    "server": "mailbox_id IS NULL AND domain_id IS NULL",
+    "domain": "mailbox_id IS NULL AND domain_id = %(domain_id)s",
+    "mailbox": "domain_id IS NULL AND mailbox_id = %(mailbox_id)s",
+}
+"""Which entries are an owner's; each condition has its index."""
 
 
 async def find_policies(
@@ -24,44 +49,23 @@ async def find_policies(
         for number, (of_message, _) in enumerate(lookups)
         for each in of_message
     ]
-    # Each part of `entries` reads the unique index of filter_entries, however many entries there are.
     cursor = await conn.execute(
         """
-        SELECT s.number, s.domain_id, s.mailbox_id,
-               coalesce(m.junk_score, d.junk_score, g.junk_score) AS junk_score,
-               CASE WHEN m.junk_score IS NOT NULL THEN 'mailbox' WHEN d.junk_score IS NOT NULL THEN 'domain'
-                    ELSE 'server' END AS junk_scope,
-               coalesce(m.reject_score, d.reject_score, g.reject_score) AS reject_score,
-               CASE WHEN m.reject_score IS NOT NULL THEN 'mailbox' WHEN d.reject_score IS NOT NULL THEN 'domain'
-                    ELSE 'server' END AS reject_scope,
-               coalesce(entries.list, '[]') AS entries
+        SELECT s.number, s.domain_id, s.mailbox_id, p.*
         FROM jsonb_to_recordset(%(subjects)s) AS s(number integer, domain_id uuid, mailbox_id uuid)
         JOIN jsonb_to_recordset(%(values)s) AS v(number integer, keys text[]) ON v.number = s.number
-        JOIN filter_settings g ON g.domain_id IS NULL AND g.mailbox_id IS NULL
-        LEFT JOIN filter_settings d ON d.domain_id = s.domain_id AND d.mailbox_id IS NULL
-        LEFT JOIN filter_settings m ON m.mailbox_id = s.mailbox_id AND m.domain_id IS NULL
-        LEFT JOIN LATERAL (
-            SELECT jsonb_agg(jsonb_build_array(e.id, e.scope, e.list, e.kind, e.value, e.enforced)) AS list FROM (
-                SELECT id, 'server' AS scope, list, kind, value, enforced FROM filter_entries
-                WHERE mailbox_id IS NULL AND domain_id IS NULL AND value = ANY(v.keys)
-                UNION ALL
-                SELECT id, 'domain', list, kind, value, enforced FROM filter_entries
-                WHERE mailbox_id IS NULL AND domain_id = s.domain_id AND value = ANY(v.keys)
-                UNION ALL
-                SELECT id, 'mailbox', list, kind, value, enforced FROM filter_entries
-                WHERE mailbox_id = s.mailbox_id AND domain_id IS NULL AND value = ANY(v.keys)
-            ) e
-        ) entries ON true
+        CROSS JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, v.keys) p
         """,
         {"subjects": _json(subjects), "values": _json(values)},
     )
     found: list[dict[Subject, Policy]] = [{} for _ in lookups]
     for row in await cursor.fetchall():
-        found[row["number"]][Subject(row["domain_id"], row["mailbox_id"])] = _policy(row)
+        found[row["number"]][Subject(row["domain_id"], row["mailbox_id"])] = read_policy(row)
     return found
 
 
-def _policy(row: Mapping[str, Any]) -> Policy:
+def read_policy(row: Mapping[str, Any]) -> Policy:
+    """A policy from the columns of the SQL function `filter_policy`."""
     entries = tuple(Entry(UUID(entry_id), *rest) for entry_id, *rest in row["entries"])
     junk, reject = (Threshold(row[f"{name}_score"], row[f"{name}_scope"]) for name in ("junk", "reject"))
     return Policy(junk, reject, entries)
@@ -96,6 +100,111 @@ async def add_hits(conn: Conn, hits: Mapping[UUID, tuple[int, datetime]]) -> Non
         """,
         {"rows": _json(rows)},
     )
+
+
+# Settings
+
+
+async def find_values(conn: Conn, owner: FilterOwner) -> dict[Scope, FilterValues]:
+    """The settings of the owner and of the scopes around it, as far as they are stored."""
+    cursor = await conn.execute(
+        """
+        SELECT CASE WHEN mailbox_id IS NOT NULL THEN 'mailbox' WHEN domain_id IS NOT NULL THEN 'domain'
+               ELSE 'server' END AS scope, junk_score, reject_score, digest, learn, updated_at
+        FROM filter_settings
+        WHERE (domain_id IS NULL AND mailbox_id IS NULL) OR mailbox_id = %(mailbox_id)s OR domain_id = %(domain_id)s
+        """,
+        {"mailbox_id": owner.mailbox_id, "domain_id": owner.domain_id},
+    )
+    return {row.pop("scope"): FilterValues(**row) for row in await cursor.fetchall()}
+
+
+async def write_values(conn: Conn, owner: FilterOwner, values: FilterValues) -> None:
+    """Write the settings of a domain or mailbox, which the caller has locked."""
+    await conn.execute(
+        """
+        INSERT INTO filter_settings AS f (domain_id, mailbox_id, junk_score, reject_score, digest, learn, updated_at)
+        VALUES (%(domain_id)s, %(mailbox_id)s, %(junk_score)s, %(reject_score)s, %(digest)s, %(learn)s, %(updated_at)s)
+        ON CONFLICT ON CONSTRAINT filter_settings_unique DO UPDATE
+        SET junk_score = excluded.junk_score, reject_score = excluded.reject_score, digest = excluded.digest,
+            learn = excluded.learn, updated_at = excluded.updated_at
+        """,
+        {**owner.row, **asdict(values)},
+    )
+
+
+# Entries
+
+
+async def lock_server(conn: Conn) -> None:
+    """Serialize changes of the server's lists until the transaction ends."""
+    await conn.execute("SELECT FROM filter_settings WHERE domain_id IS NULL AND mailbox_id IS NULL FOR NO KEY UPDATE")
+
+
+async def insert_entries(
+    conn: Conn, owner: FilterOwner, at: datetime, created_by: str, entries: Sequence[tuple[UUID, NewEntry]]
+) -> None:
+    """Add entries that the lists, which the caller has locked, do not have."""
+    rows = [{"id": entry_id, **asdict(entry)} for entry_id, entry in entries]
+    await conn.execute(
+        """
+        INSERT INTO filter_entries (id, domain_id, mailbox_id, list, kind, value, enforced, comment, created_by,
+                                    created_at)
+        SELECT r.id, %(domain_id)s::uuid, %(mailbox_id)s::uuid, r.list, r.kind, r.value, r.enforced, r.comment,
+               %(created_by)s, %(at)s
+        FROM jsonb_to_recordset(%(rows)s)
+             AS r(id uuid, list text, kind text, value text, enforced boolean, comment text)
+        """,
+        {**owner.row, "rows": _json(rows), "created_by": created_by, "at": at},
+    )
+
+
+async def find_entries(conn: Conn, owner: FilterOwner, values: Sequence[str]) -> list[StoredEntry]:
+    """The owner's entries with these values."""
+    cursor = await conn.execute(
+        _SELECT + " WHERE value = ANY(%(values)s) AND " + _OF[owner.scope],
+        {**owner.row, "values": values},
+    )
+    return [StoredEntry(**row) for row in await cursor.fetchall()]
+
+
+async def count_entries(conn: Conn, owner: FilterOwner) -> int:
+    """The number of the owner's entries."""
+    cursor = await conn.execute(_COUNT + " WHERE " + _OF[owner.scope], owner.row)
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["number"]
+
+
+async def find_entry(conn: Conn, entry_id: UUID, owner: FilterOwner | None = None) -> StoredEntry | None:
+    """The entry with this ID, if it is the owner's; None: of any owner."""
+    condition = _OF[owner.scope] if owner else "true"
+    parameters = {**(owner.row if owner else {}), "id": entry_id}
+    cursor = await conn.execute(_SELECT + " WHERE id = %(id)s AND " + condition, parameters)
+    row = await cursor.fetchone()
+    return StoredEntry(**row) if row else None
+
+
+async def delete_entry(conn: Conn, entry_id: UUID) -> None:
+    """Delete an entry of lists that the caller has locked."""
+    await conn.execute("DELETE FROM filter_entries WHERE id = %(id)s", {"id": entry_id})
+
+
+async def page(conn: Conn, owner: FilterOwner, filters: EntryFilter, page_request: PageRequest) -> Page[StoredEntry]:
+    """A page of the owner's entries; `filters.q` is a pattern of LIKE in lower case."""
+    result = await fetch_page(
+        conn,
+        _SELECT,
+        [
+            (_OF[owner.scope], f"{owner.scope}_id", owner.mailbox_id or owner.domain_id or owner.scope),
+            ("list = %(list)s", "list", filters.list),
+            ("kind = %(kind)s", "kind", filters.kind),
+            ("(value LIKE %(q)s OR lower(comment) LIKE %(q)s)", "q", filters.q),
+        ],
+        page_request,
+        {"created_at": "id", "id": "id"},
+    )
+    return Page([StoredEntry(**row) for row in result.rows], result.next_key)
 
 
 def _json(value: Any) -> Jsonb:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mailkeep.core.clock import iso
@@ -168,6 +169,13 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
     down = [each for each, is_running in states.items() if not is_running]
     advice = f"Not running: {', '.join(down)}. The supervisor restarts them; see the folder log." if down else None
     return Component(name, "down" if down else "ok", advice, {"processes": states})
+
+
+def with_filter_problem(component: Component, report: NodeReport | None) -> Component:
+    """The component `filter` with what the process `node` has found: degraded without verdicts. Others unchanged."""
+    if component.name != "filter" or component.status != "ok" or report is None or not report.filter_problem:
+        return component
+    return replace(component, status="degraded", advice=report.filter_problem)
 
 
 def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:

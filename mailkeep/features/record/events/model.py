@@ -75,6 +75,7 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
     virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
+    `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
     `forward_unsealed`: forwarded mail left without an ARC seal.
     """
 
@@ -94,7 +95,8 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
         str,
         Meta(
             description="`outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, "
-            "`antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered` or `forward_unsealed`."
+            "`antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, "
+            "`filter_recovered` or `forward_unsealed`."
         ),
     ]
     message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None

@@ -10,7 +10,7 @@ local probe = '@@probe@@'
 
 local inbound = require("lua_settings").numeric_settings_id("inbound")
 local on_failure, on_encrypted = '@@antivirus_on_failure@@', '@@antivirus_encrypted@@'
-local timeout, attempts = 3.0, 2 -- 6 s until a message is accepted unchecked, or deferred
+local small = 1024 * 1024 -- octets
 local cache_seconds = 3600
 local cache = redis.parse_redis_server('virus')
 
@@ -38,7 +38,15 @@ local function store(task, key, result, name)
     { key, tostring(cache_seconds), result and result .. ' ' .. name or 'clean' })
 end
 
+-- How long to wait for an answer, and how often. A part is accepted unchecked, or deferred, after 6 s, a large one 0.1 s later
+-- for each 2^20 octets: clamd takes up to 0.1 s for each. The proxy's limit for the whole message is 20 s.
+local function patience(size)
+  if size <= small then return 3.0, 2 end
+  return math.min(6.0 + 0.1 * size / small, 17.0), 1
+end
+
 local function scan(task, content, key, attempt)
+  local timeout, attempts = patience(#content)
   local function fail(problem)
     if attempt < attempts then return scan(task, content, key, attempt + 1) end
     log.errx(task, 'qid: <%s>, not scanned for viruses: %s', task:get_queue_id() or '', problem)
@@ -86,7 +94,7 @@ end
 local id = rspamd_config:register_symbol{
   name = 'VIRUS_SCAN',
   type = 'callback',
-  augmentations = { string.format('timeout=%f', timeout * attempts) },
+  augmentations = { 'timeout=17.0' },
   callback = function(task)
     if task:get_settings_id() ~= inbound or is_probe(task) then return end
     for _, part in ipairs(task:get_parts() or {}) do
@@ -98,11 +106,11 @@ for _, symbol in pairs(symbols) do
   rspamd_config:register_symbol{ name = symbol, type = 'virtual', parent = id, score = 0.0, group = 'antivirus' }
 end
 
--- Before the verdict (lua/verdict.lua), which records a refusal with its rule.
+-- Before the verdict (lua/verdict.lua, priority 9), which records a refusal with its rule: lower ones run first.
 rspamd_config:register_symbol{
   name = 'VIRUS_VERDICT',
   type = 'postfilter',
-  priority = 10,
+  priority = 8,
   flags = 'ignore_passthrough,explicit_disable',
   callback = function(task)
     if task:get_settings_id() ~= inbound then return end
