@@ -6,6 +6,7 @@ needs root. ARGS="2000" for another number of messages.
 
 from __future__ import annotations
 
+import contextlib
 import imaplib
 import os
 import random
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Generator
 from email.utils import formatdate
 from pathlib import Path
 
@@ -29,6 +31,16 @@ _MIDDLES = ("lan", "mer", "nit", "por", "rus", "sel", "tav", "ven", "wix", "zor"
 _ENDS = ("", "a", "e", "is", "on", "um", "ar", "el", "ek", "ot")
 _COMMON = 20  # every 20th message has the same common word
 _KILLS = 8
+_PATIENCE = 600.0  # seconds: on a busy machine a build takes minutes
+
+
+@contextlib.contextmanager
+def session(stack: Stack) -> Generator[imaplib.IMAP4]:
+    """A session with INBOX selected."""
+    with stack.imap(ADDRESS) as client:
+        client.sock.settimeout(_PATIENCE)
+        client.select("INBOX")
+        yield client
 
 
 class Proof:
@@ -37,8 +49,8 @@ class Proof:
     def __init__(self, stack: Stack, checks: Checks, count: int) -> None:
         self.stack, self.checks, self.count = stack, checks, count
         self.mailbox = stack.make_mailbox(stack.make_domain("searched.test"), "alice")
-        with stack.imap(ADDRESS) as client:
-            client.select("INBOX")  # creates the home
+        with session(stack):
+            pass  # creates the home
         self._fill()
 
     def _fill(self) -> None:
@@ -59,8 +71,7 @@ class Proof:
 
     def measure(self, what: str, *words: str) -> tuple[list[bytes], float]:
         """Search in a new session; print the time."""
-        with self.stack.imap(ADDRESS) as client:
-            client.select("INBOX")
+        with session(self.stack) as client:
             begun = time.perf_counter()
             found = search(client, *words)
             took = time.perf_counter() - begun
@@ -69,7 +80,7 @@ class Proof:
 
     def is_complete(self, when: str) -> None:
         """Check that all mail is there, and found by a common and by its own word."""
-        with self.stack.imap(ADDRESS) as client:
+        with session(self.stack) as client:
             total = int(client.select("INBOX")[1][0] or b"0")
             files = sum(1 for _ in (index_of(self.stack, self.mailbox["id"]).parent / "cur").iterdir())
             found = len(search(client, "common3"))
@@ -99,8 +110,7 @@ def _kill_while_building(proof: Proof) -> None:
     try:
         right, searches = 0, 0
         while killer.is_alive() and searches < _KILLS * 3:
-            with proof.stack.imap(ADDRESS) as client:
-                client.select("INBOX")
+            with session(proof.stack) as client:
                 right += len(search(client, "common5")) == proof.count // _COMMON
             searches += 1
     finally:
@@ -115,8 +125,7 @@ def _kill_while_building(proof: Proof) -> None:
 def _kill_while_adding(proof: Proof) -> None:
     """Kill the indexer while it adds new mail to a complete index."""
     right = killed = 0
-    with proof.stack.imap(ADDRESS) as client:
-        client.select("INBOX")
+    with session(proof.stack) as client:
         for number in range(_KILLS):
             append(client, ADDRESS, [f"new{number} fresh"] * 50)
             killer = threading.Timer(0.05 * number, lambda: kill_workers(proof.stack))
@@ -151,8 +160,7 @@ def prove(stack: Stack, checks: Checks, count: int) -> None:
     print(f"        {count / took:.0f} messages/s, the index has {proof.size():.1f} MB")
     proof.measure("with the index, a word of one message", "needle77")
     proof.measure("with the index, a common word", "common3")
-    with stack.imap(ADDRESS) as client:
-        client.select("INBOX")
+    with session(stack) as client:
         append(client, ADDRESS, ["fresh word"])
         begun = time.perf_counter()
         search(client, "fresh")
