@@ -136,8 +136,6 @@ POLICY: dict[str, PolicyRule] = {
     "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "sieve.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING, owners=True),  # of a script that belongs to nobody
-    "junk.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
-    "junk.release": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

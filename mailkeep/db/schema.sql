@@ -417,6 +417,21 @@ TABLE events PARTITION BY RANGE (id)
     CREATE TRIGGER events_wake_streams AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE external_copies WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    queue_id text NOT NULL
+    recipient text NOT NULL
+    original text NOT NULL
+    domain_name text NOT NULL
+    state text NOT NULL
+    marker uuid NOT NULL
+    returned_as text
+    attempted_at timestamp with time zone NOT NULL
+    CONSTRAINT external_copies_pkey PRIMARY KEY (queue_id, recipient)
+    CONSTRAINT external_copies_state CHECK ((state = ANY (ARRAY['returning'::text, 'returned'::text, 'refused'::text])))
+    CREATE INDEX external_copies_by_age ON external_copies USING btree (attempted_at)
+    CREATE INDEX external_copies_by_marker ON external_copies USING btree (marker)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE filter_entries
     id uuid NOT NULL
     domain_id uuid
@@ -966,7 +981,7 @@ TABLE queued_mail WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, auto
     decided_aliases text[] NOT NULL
     forwarded_messages jsonb NOT NULL DEFAULT '{}'::jsonb
     first_seen_at timestamp with time zone NOT NULL
-    CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text])))
+    CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text, 'returned'::text])))
     CONSTRAINT queued_mail_pkey PRIMARY KEY (queue_id)
     CREATE INDEX queued_mail_by_age ON queued_mail USING btree (first_seen_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -1460,6 +1475,7 @@ FUNCTION end_key_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION filter_policy(p_domain_id uuid, p_mailbox_id uuid, p_values text[]) RETURNS TABLE(junk_score double precision, junk_scope text, reject_score double precision, reject_scope text, entries jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

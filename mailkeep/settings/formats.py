@@ -177,7 +177,9 @@ PROVIDERS = ValueFormat(
     convert=read_client_secrets,
 )
 DNS_LISTS = ValueFormat(
-    "a list of tables with `zone`, `codes` and `score` (see docs/howto/scanning.md)", check_dns_lists, reports_reason=True
+    "a list of tables with `zone`, `codes` and `score` (see docs/howto/scanning.md)",
+    check_dns_lists,
+    reports_reason=True,
 )
 MAIN_CF_LINES = ValueFormat(
     "lines for main.cf (see docs/howto/overlays.md)", check_main_cf, reports_reason=True, has_lines=True

@@ -127,6 +127,23 @@ CREATE TABLE inbound_claims (
 );
 CREATE INDEX inbound_claims_by_age ON inbound_claims (claimed_at);
 
+-- External copies of messages whose copies all go to the agent, because some are spam. Kept while Postfix may deliver the
+-- message again, and the copy may be in its queue.
+CREATE TABLE external_copies (
+    queue_id     text NOT NULL,                                                     -- of the incoming message
+    recipient    text NOT NULL,
+    original     text NOT NULL,                                                     -- the recipient that forwards to it
+    domain_name  text NOT NULL,                                                     -- that forwards it (empty: none), or refuses to
+    state        text NOT NULL
+                 CONSTRAINT external_copies_state CHECK (state IN ('returning', 'returned', 'refused')),
+    marker       uuid NOT NULL,                                                     -- of the attempt to return it, in the log
+    returned_as  text,                                                              -- its queue ID
+    attempted_at timestamptz NOT NULL,
+    PRIMARY KEY (queue_id, recipient)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+CREATE INDEX external_copies_by_marker ON external_copies (marker);
+CREATE INDEX external_copies_by_age ON external_copies (attempted_at);
+
 -- Mail to forward to external addresses, until the MTA accepts it. The content is in a file named by the queue ID.
 CREATE TABLE forwards (
     queue_id        text NOT NULL,
@@ -183,7 +200,8 @@ CREATE TABLE mail_log_positions (
 CREATE TABLE queued_mail (
     queue_id            text PRIMARY KEY,
     origin              text NOT NULL
-                        CONSTRAINT queued_mail_origin CHECK (origin IN ('api', 'submission', 'inbound', 'reinjection')),
+                        CONSTRAINT queued_mail_origin
+                        CHECK (origin IN ('api', 'submission', 'inbound', 'reinjection', 'returned')),
     login               text,                                                       -- of the mail client
     header_id           text NOT NULL,                                              -- Message-ID
     head                jsonb NOT NULL,                                             -- header fields that cleanup logs

@@ -133,6 +133,8 @@ class InstancePaths:
     """Postfix's SMTP socket for `reinjection`: a short name for a socket below the queue directory."""
     system_smtp = _RunPath("system-smtp")
     """Postfix's SMTP socket for mail of Mailkeep itself: a short name for a socket below the queue directory."""
+    returned_smtp = _RunPath("returned-smtp")
+    """Postfix's SMTP socket for copies that `lmtp` returns: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")

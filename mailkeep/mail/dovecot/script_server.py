@@ -1,9 +1,9 @@
-"""Pigeonhole's script protocol, version 4: Sieve's `pipe` passes a message on a Unix socket (`src/lib-program-client` of
-Dovecot).
+"""Pigeonhole's script protocol, version 4: Sieve's `pipe` passes a message on a Unix socket (Dovecot's
+`src/lib-program-client`).
 
 The client sends lines: `VERSION script 4 0` (with tabs), optional settings such as `alarm=…`, `-` or `noreply`, the
-script's arguments, and an empty line; then the message, until it shuts its side down. The answer ends with `+` (success) or
-`-`, and a line end; `noreply` asks for none.
+script's arguments, and an empty line; then the message, until it shuts its side down. The answer ends with `+`
+(success) or `-`, and a line end; `noreply` asks for none.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def parse_head(lines: Sequence[bytes]) -> tuple[Sequence[str], bool]:
 async def serve_scripts(
     path: Path, on_request: Callable[[ScriptRequest], None], *, accounts: Collection[int], max_bytes: int, group: int
 ) -> asyncio.Server:
-    """Serve on a Unix socket, which replaces an existing one. `accounts`: the user IDs that may connect. Raises OSError.
+    """Serve on a Unix socket, which replaces an existing one. `accounts`: the user IDs that may connect. OSError.
 
-    The answer follows as soon as `on_request` returns. A larger message is read and forgotten, because Sieve would log an
-    error otherwise. At most 64 connections are served at once, each for at most 30 seconds: that limits the memory.
+    The answer follows as soon as `on_request` returns. A larger message is read and forgotten, because Sieve would log
+    an error otherwise. At most 64 connections are served at once, each for at most 30 seconds: that limits the memory.
     """
     open_connections = 0
 

@@ -1,11 +1,13 @@
-"""A client of Rspamd's controller on its Unix socket (https://docs.rspamd.com/developers/protocol/#controller-http-endpoints).
+"""A client of Rspamd's controller on its Unix socket (https://docs.rspamd.com/developers/protocol).
 
-A connection for each request: on a Unix socket that costs less than 0.1 ms, and nothing is left open to a controller that restarts.
+A connection for each request: on a Unix socket that costs little, and nothing is left open to a controller that
+restarts.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,7 +22,7 @@ conditions reject it.
 
 _LEARN_SECONDS, _STATISTICS_SECONDS = 10.0, 1.0
 _MAX_HEAD, _MAX_BODY = 16 << 10, 1 << 20
-_KNOWN, _SKIPPED, _TOO_FEW_WORDS = 208, 204, "less tokens than required"
+_KNOWN, _SKIPPED = 208, 204
 
 
 class ControllerUnavailable(Exception):
@@ -59,9 +61,9 @@ async def learn(socket: Path, kind: Kind, content: bytes) -> Learned:
         return "taught"
     if status == _KNOWN:
         return "known"
-    reason = body[:200].decode("utf-8", "replace")
-    if status == _SKIPPED or _TOO_FEW_WORDS in reason:
+    if status == _SKIPPED:
         return "skipped"
+    reason = body[:200].decode("utf-8", "replace")
     if 400 <= status < 500:
         raise LessonRefused(f"Rspamd's controller answered {status}: {reason}")
     raise ControllerUnavailable(f"Rspamd's controller answered {status}: {reason}")
@@ -93,6 +95,8 @@ async def _request(socket: Path, method: str, path: str, content: bytes, seconds
                 return await _read_answer(reader)
             finally:
                 writer.close()
+                with contextlib.suppress(OSError):
+                    await writer.wait_closed()
     except TimeoutError as error:
         raise ControllerUnavailable(f"Rspamd's controller did not answer within {seconds:g} s") from error
     except (OSError, EOFError, asyncio.LimitOverrunError, ValueError) as error:
@@ -104,8 +108,13 @@ async def _read_answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     version, _, rest = first.partition(" ")
     if not version.startswith("HTTP/1."):
         raise ValueError(f"not an HTTP answer: {first[:80]!r}")
-    lengths = [value for name, _, value in (field.partition(":") for field in fields) if name.lower() == "content-length"]
+    status = int(rest[:3])
+    if status == _SKIPPED:  # it has a length, but HTTP allows no body
+        return status, rest.encode("latin-1")
+    lengths = [
+        value for name, _, value in (field.partition(":") for field in fields) if name.lower() == "content-length"
+    ]
     length = int(lengths[0]) if lengths else 0
     if not 0 <= length <= _MAX_BODY:
         raise ValueError(f"an answer of {length} bytes")
-    return int(rest[:3]), await reader.readexactly(length)
+    return status, await reader.readexactly(length)

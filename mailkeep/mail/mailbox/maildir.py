@@ -110,6 +110,15 @@ def move(delivery_id: str, source: Path, target: Path) -> bool:
     return False
 
 
+def junk_folder(folder: Path) -> Path:
+    """The Junk folder of a Maildir, created if needed; the empty file marks it as one (Maildir++). Blocks."""
+    junk = folder / JUNK_FOLDER
+    if not junk.exists():
+        junk.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (junk / "maildirfolder").touch(mode=0o600)
+    return junk
+
+
 def remove_stale(maildir: Path, before: float) -> int:
     """Delete files of crashed deliveries in `tmp` that are older than `before`. Returns their number.
 

@@ -1,4 +1,4 @@
-"""The process `learner`: teaches the filter what owners move to Junk and out of it (`features/mailflow/filter_training`).
+"""The process `learner`: teaches the filter what owners move to Junk and out of it (`mailflow/filter_training`).
 
 Its socket is its own, not the supervisor's: without the process a move fails to connect, and continues at once.
 """

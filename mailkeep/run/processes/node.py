@@ -11,6 +11,7 @@
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
 - lets Dovecot count mailboxes (`mailbox_usage/jobs`) and Postfix retry mail that waits for our own services
   (`run/runtime/recovery`);
+- repairs search indexes that failed, and removes them when search is switched off (`run/runtime/search_indexes`);
 - starts the child processes that render templates for the API (`run/runtime/render_children`);
 - rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`), with
   the result of a probe message (`run/runtime/probe`) and of tests of the virus scanner and of DNS lists
@@ -61,6 +62,7 @@ from mailkeep.run.runtime.probe import Prober
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
 from mailkeep.run.runtime.render_children import RenderChildren
+from mailkeep.run.runtime.search_indexes import SearchIndexes
 from mailkeep.run.runtime.services import reload_daemons
 from mailkeep.run.runtime.session_ends import SessionEnder
 
@@ -242,6 +244,7 @@ async def serve(app: App, process: Process) -> None:
         create_rotation(app, process.paths).run(),
         prober.run(),
         filters.run(),
+        SearchIndexes(app, process.paths).run(),
         node_health.keep_reporting(app, process.paths, prober, filters),
         usage.keep_counting_due(),
         usage.keep_counting_all(),

@@ -149,6 +149,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.api_smtp,
         paths.reinjection_smtp,
         paths.system_smtp,
+        paths.returned_smtp,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
         paths.chroot_link,

@@ -38,7 +38,7 @@ _FRONTENDS = ("api", "worker", "sendmail")
 # `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; those that
 # submit mail with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
-_GROUPS = {name: ["postdrop"] for name in ("api", "reinjection", "sendmail", "worker")}
+_GROUPS = {name: ["postdrop"] for name in ("api", "lmtp", "reinjection", "sendmail", "worker")}
 _SOCKETS = {
     "keys": ["keys"],
     "milter": ["milter"],
@@ -88,8 +88,8 @@ def _define_process(
         return not await script_server.is_unresponsive(paths.learn_socket)
 
     wave = _FRONTEND_WAVE if name in _FRONTENDS else _BACKEND_WAVE
-    # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for `usage`,
-    # those that move mail to Junk or out of it two seconds a message for `learner`.
+    # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for
+    # `usage`, those that move mail to Junk or out of it two seconds a message for `learner`.
     is_alive = {"usage": usage_answers, "learner": learner_answers}.get(name)
     return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
 
@@ -153,7 +153,12 @@ def _define_postfix(config: DaemonConfig) -> Service:
     # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
     watch = PostlogWatch(paths)
-    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection", paths.system_smtp: "system"}
+    sockets = {
+        paths.api_smtp: "api",
+        paths.reinjection_smtp: "reinjection",
+        paths.system_smtp: "system",
+        paths.returned_smtp: "returned",
+    }
 
     async def prepare() -> None:
         for link, service in sockets.items():

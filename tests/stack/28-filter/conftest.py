@@ -54,8 +54,8 @@ class Filtering:
             self.dns.publish(f"_dmarc.{domain}", "TXT", f"v=DMARC1; p={dmarc}")
 
     def set_policy(self, **scopes: dict[str, Any]) -> None:
-        """Replace all thresholds and lists. Scopes: `server`, `lab` (the domain), or a mailbox, each with `junk`, `reject`
-        (0: off) and `entries` (`RULE`).
+        """Replace all thresholds and lists. Scopes: `server`, `lab` (the domain), or a mailbox, each with `junk`,
+        `reject` (0: off) and `entries` (`RULE`).
         """
         with self.sql.transaction():
             self.sql.execute("DELETE FROM filter_settings WHERE num_nonnulls(domain_id, mailbox_id) > 0")
@@ -148,6 +148,11 @@ _DATE = "%a, %d %b %Y %H:%M:%S +0000"
 
 def app_time() -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S+00", time.gmtime())
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_failed_logins() -> None:
+    """Not needed here: the instance of the other tests does not start for these."""
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ REFUSED, DEFERRED = "554", "451"
 @dataclass(frozen=True)
 class Case:
     """A message of ann@good.test, signed and from her server, unless changed. `to`: where each copy ends, by mailbox,
-    or the code of the reply at the end of DATA. `rcpt`: mailboxes refused at RCPT. `proved`: the result `from`.
+    or the code of the reply at the end of DATA. `rcpt`: mailboxes refused at RCPT.
     """
 
     name: str
@@ -46,7 +46,6 @@ class Case:
     fields: str = ""
     rcpt: tuple[str, ...] = ()
     recipients: tuple[str, ...] = ("alice",)
-    proved: str = ""
 
 
 def lists(*rules: tuple[Any, ...]) -> dict[str, Any]:
@@ -61,7 +60,7 @@ THREE = ("alice", "bob", "carol")
 INBOX, JUNK = {"alice": "INBOX"}, {"alice": "Junk"}
 
 CASES = [
-    Case("plain", INBOX, proved="pass"),
+    Case("plain", INBOX),
     Case("score 8 with three thresholds", {"alice": "Junk", "bob": "INBOX", "carol": "INBOX"},
          {"bob": {"junk": 0}, "carol": {"junk": 20}}, score=8, recipients=THREE),
     Case("score 17, refused by one of three", {"alice": "Junk", "bob": "INBOX", "carol": "Junk"},
@@ -79,23 +78,21 @@ CASES = [
          mail_from="bounce@mailer.test", client=MAILER),
     Case("the same, for one of two", {"alice": "Junk", "bob": "INBOX"}, {"alice": lists(("deny", "address", ANN))},
          mail_from="bounce@mailer.test", client=MAILER, recipients=("alice", "bob")),
-    Case("allowed, DKIM and SPF", INBOX, ALLOW_ANN, score=30, proved="pass"),
+    Case("allowed, DKIM and SPF", INBOX, ALLOW_ANN, score=30),
     Case("allowed, but forged", REFUSED, ALLOW_ANN, client=STRANGER, sign=None, score=30),
-    Case("allowed, forged, low score", INBOX, ALLOW_ANN, client=STRANGER, sign=None, score=-20, proved="fail"),
+    Case("allowed, forged, low score", INBOX, ALLOW_ANN, client=STRANGER, sign=None, score=-20),
     Case("forged by somebody with SPF and DKIM of their own", REFUSED, ALLOW_ANN, mail_from=EVIL, client=MAILER,
          sign="mailer.test", score=30),
     Case("two addresses in From", REFUSED, ALLOW_ANN, author=f"{ANN}, {EVIL}", mail_from=EVIL, client=MAILER,
          sign="mailer.test", score=30),
-    Case("allowed, forwarded, so only DKIM", INBOX, ALLOW_ANN, mail_from="fwd@mailer.test", client=MAILER, score=30,
-         proved="pass"),
-    Case("allowed, without DMARC, by SPF", INBOX, ALLOW_BO, author=BO, mail_from=BO, client=PLAIN, sign=None, score=30,
-         proved="pass"),
+    Case("allowed, forwarded, so only DKIM", INBOX, ALLOW_ANN, mail_from="fwd@mailer.test", client=MAILER, score=30),
+    Case("allowed, without DMARC, by SPF", INBOX, ALLOW_BO, author=BO, mail_from=BO, client=PLAIN, sign=None, score=30),
     Case("allowed, without DMARC, by DKIM", INBOX, ALLOW_BO, author=BO, mail_from="", client=STRANGER,
-         sign="nodmarc.test", score=30, proved="pass"),
+         sign="nodmarc.test", score=30),
     Case("without DMARC, forged", REFUSED, ALLOW_BO, author=BO, mail_from=BO, client=STRANGER, sign=None, score=30),
     # A suffix that the list of public suffixes has.
     Case("a sub-domain signed by its organisation", INBOX, {"alice": lists(("allow", "domain", "nodmarc.org"))},
-         author="bo@x.nodmarc.org", mail_from="", client=STRANGER, sign="nodmarc.org", score=30, proved="pass"),
+         author="bo@x.nodmarc.org", mail_from="", client=STRANGER, sign="nodmarc.org", score=30),
     Case("the sender's DNS fails", DEFERRED, {"alice": lists(("allow", "domain", "broken.test"))},
          author="k@broken.test", mail_from="k@broken.test", client=STRANGER, sign=None, score=30),
     Case("an allowed network", INBOX, {"alice": lists(("allow", "network", "198.51.100.0/24"))},
@@ -103,30 +100,27 @@ CASES = [
     Case("allowed by one of two", {"alice": "INBOX", "bob": "Junk"}, ALLOW_ANN, score=30, recipients=("alice", "bob")),
     Case("without an envelope sender", INBOX, author="MAILER-DAEMON@good.test", mail_from="", sign=None, score=-20),
     Case("the domain denies, the mailbox allows", INBOX,
-         {"lab": lists(("deny", "domain", "good.test")), **ALLOW_ANN}, proved="pass"),
+         {"lab": lists(("deny", "domain", "good.test")), **ALLOW_ANN}),
     Case("the same, forged", REFUSED, {"lab": lists(("deny", "domain", "good.test")), **ALLOW_ANN}, client=STRANGER,
          sign=None, score=-20),
-    Case("two From fields, the first is authentic", JUNK, NEVER_REFUSED, score=8, fields=f"From: {EVIL}\r\n",
-         proved="fail"),
+    Case("two From fields, the first is authentic", JUNK, NEVER_REFUSED, score=8, fields=f"From: {EVIL}\r\n"),
     Case("an allowed address as a quoted name", JUNK, ALLOW_ANN, author=f'"{ANN}" <{EVIL}>', mail_from=EVIL,
          client=MAILER, sign="mailer.test", score=8),
     Case("an allowed address as a name", JUNK, ALLOW_ANN, author=f"{ANN} <{EVIL}>", mail_from=EVIL, client=MAILER,
-         sign="mailer.test", score=8, proved="fail"),
+         sign="mailer.test", score=8),
     # Not from the lab: forms of From that programs read differently, all signed by the sender who forges them.
     Case("a group", JUNK, ALLOW_ANN, author=f"friends: {ANN};", mail_from=EVIL, client=MAILER, sign="mailer.test",
-         score=8, proved="fail"),
-    Case("a comment", JUNK, ALLOW_ANN, author=f"{ANN} (<{EVIL}>)", score=8, proved="fail"),
+         score=8),
+    Case("a comment", JUNK, ALLOW_ANN, author=f"{ANN} (<{EVIL}>)", score=8),
     Case("an encoded word with an address", JUNK, ALLOW_ANN, author=f"=?utf-8?q?Ann_=3Cann=40good.test=3E?= <{EVIL}>",
          mail_from=EVIL, client=MAILER, sign="mailer.test", score=8),
     Case("a quoted local part", JUNK, {"alice": lists(("allow", "domain", "good.test"))},
-         author='"ann@good.test>"@mailer.test', mail_from=EVIL, client=MAILER, sign="mailer.test", score=8,
-         proved="fail"),
-    Case("a From field that only lenient programs read", JUNK, NEVER_REFUSED, score=8, fields=f"From : {EVIL}\r\n",
-         proved="fail"),
+         author='"ann@good.test>"@mailer.test', mail_from=EVIL, client=MAILER, sign="mailer.test", score=8),
+    Case("a From field that only lenient programs read", JUNK, NEVER_REFUSED, score=8, fields=f"From : {EVIL}\r\n"),
     Case("a look-alike domain", JUNK, {"alice": lists(("allow", "domain", "odmarc.test"))}, author=BO, mail_from=BO,
-         client=PLAIN, sign="nodmarc.test", score=8, proved="pass"),
+         client=PLAIN, sign="nodmarc.test", score=8),
     Case("another organisation with the same public suffix", JUNK, {"alice": lists(("allow", "domain", "bank.co.uk"))},
-         author="bo@bank.co.uk", mail_from="bo@other.co.uk", client=PLAIN, sign="other.co.uk", score=8, proved="fail"),
+         author="bo@bank.co.uk", mail_from="bo@other.co.uk", client=PLAIN, sign="other.co.uk", score=8),
     Case("a denied domain in another spelling", REFUSED, {"alice": lists(("deny", "domain", "good.test"))},
          author=f"Ann <{ANN.upper()}>", mail_from=EVIL, client=MAILER, score=8),
 ]  # fmt: skip
@@ -148,18 +142,10 @@ def test_where_a_message_goes(lab: Lab, case: Case) -> None:
         assert replies["data"].startswith("250"), replies
     found = {name: lab.find(name, subject) for name in case.to}
     assert {name: folder_of(mail) for name, mail in found.items()} == case.to
-    for mail in found.values():
-        if case.proved:
-            assert case.proved == proved(mail), mail.decode()
 
 
 def folder_of(mail: bytes) -> str:
     return mail.partition(b"\n")[0].removeprefix(b"X-Folder: ").decode()
-
-
-def proved(mail: bytes) -> str:
-    (auth,) = [line for line in mail.split(b"\n") if line.startswith(b"X-Rspamd-Auth: ")]
-    return auth.rpartition(b"from=")[2].decode()
 
 
 def test_no_verdict_of_others_is_in_the_message_or_counts(lab: Lab) -> None:
@@ -195,7 +181,7 @@ def test_no_verdict_of_others_is_in_the_message_or_counts(lab: Lab) -> None:
         b"0" * 32,
     ):
         assert lost not in head, head.decode()
-    assert head.count(b"\nx-rspamd-auth:") == head.count(b"\nauthentication-results:") == 1
+    assert head.count(b"\nauthentication-results:") == 1
     assert b"from=pass" not in head
     assert b"x-spam: yes\nx-rspamd-score: 4\nsubject: inner" in body
 

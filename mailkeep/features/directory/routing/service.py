@@ -34,6 +34,25 @@ async def list_visible_destinations(conn: Conn, address: str, domain_id: UUID) -
     return frozenset(delivery.address.lower() for delivery in explanation.route.deliveries)
 
 
+async def find_forwarding_domain(conn: Conn, original: str, destination: str) -> str:
+    """The name of the domain whose alias or forward sends mail for `original` on to an external destination; empty if
+    there is none (any more).
+    """
+    pending, visited = [original], set[str]()
+    while pending:
+        address = pending.pop(0)
+        name = rules.normalize_recipient(address).rpartition("@")[2].lower()
+        domain = await domains.find_by_name(conn, name)
+        if domain is None or address in visited:
+            continue
+        visited.add(address)
+        destinations = await list_visible_destinations(conn, address, domain.id)
+        if destination.lower() in destinations:
+            return name
+        pending += destinations
+    return ""
+
+
 async def route_recipient(conn: Conn, address: str, size: int = 0) -> Route:
     """`route` for a message of `size` bytes (0: unknown) offered by SMTP; considers the free space in mailboxes."""
     return await store.route_recipient(conn, rules.normalize_recipient(address), size)

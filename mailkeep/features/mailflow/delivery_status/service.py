@@ -24,6 +24,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     RetryIntervals,
     SubmissionEnvelope,
 )
+from mailkeep.features.mailflow.external_copies import service as external_copies
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.features.mailflow.sending import service as sending
@@ -110,7 +111,7 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
 
 
 def _refused_by_filter(timed_lines: Sequence[tuple[datetime, postfix_log.LogLine]]) -> set[str]:
-    """The queue IDs of other servers' messages that the filter refused for good at the end of their data."""
+    """The queue IDs of messages that a filter refused for good at the end of their data."""
     return {
         line.queue_id
         for _, line in timed_lines
@@ -118,7 +119,6 @@ def _refused_by_filter(timed_lines: Sequence[tuple[datetime, postfix_log.LogLine
         and line.queue_id
         and rules.is_refused_at_end(line)
         and line.fact.smtp_code >= 500
-        and rules.origin_of(line.service) == "inbound"
     }
 
 
@@ -198,6 +198,7 @@ async def prune(app: App) -> None:
     at = app.clock()
     async with app.db.tx() as conn:
         await store.delete_stale(conn, at - _STALE, at - _NEVER_QUEUED)
+        await external_copies.delete_old(conn, at - _STALE)
     await verdicts.prune(app)
 
 

@@ -1,7 +1,7 @@
 """The process `learner`: takes moved messages from Dovecot, and teaches them one after the other.
 
-Lessons wait in memory only: those of a killed process are lost, and nothing else depends on them. The memory has limits; what is
-over them is dropped, counted and logged.
+Lessons wait in memory only: those of a killed process are lost, and nothing else depends on them. The memory has
+limits; what is over them is dropped, counted and logged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mailkeep.mail.filter.controller import ControllerUnavailable
 log = structlog.get_logger("mailkeep.training")
 
 MAX_WAITING_BYTES = 32 << 20
-"""The size of all waiting lessons; a mailbox may have a quarter of it, and as many lessons as it may teach in an hour."""
+"""The size of all waiting lessons. A mailbox may have a quarter, and as many lessons as it may teach in an hour."""
 PATIENCE_SECONDS = 600.0
 """How long a lesson waits for the filter or the database."""
 _OWN_SHARE = MAX_WAITING_BYTES // 4

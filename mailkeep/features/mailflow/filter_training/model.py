@@ -9,9 +9,9 @@ from mailkeep.mail.filter.controller import Kind
 
 LessonKind = Kind
 TeachResult = Literal["taught", "known", "skipped", "off", "over_limit", "too_large", "refused", "unavailable"]
-"""What became of a lesson. `known`: taught before as the same kind. `skipped`: too few words. `off`: `learn` is off, the
-mailbox is gone, or the profile has no filter. `over_limit`: the mailbox has taught enough in this hour. `refused`: the
-filter does not accept the message. `unavailable`: the filter does not answer.
+"""What became of a lesson. `known`: taught before as the same kind. `skipped`: too few words. `off`: `learn` is off,
+the mailbox is gone, or the profile has no filter. `over_limit`: the mailbox has taught enough in this hour. `refused`:
+the filter does not accept the message. `unavailable`: the filter does not answer.
 """
 TrainingState = Literal["unavailable", "collecting", "active"]
 

@@ -24,8 +24,8 @@ log = structlog.get_logger("mailkeep.training")
 
 
 async def teach(app: App, mailbox_id: UUID, kind: LessonKind, content: bytes | Iterable[bytes]) -> TeachResult:
-    """Teach one message of a mailbox now, if the mailbox teaches and is within its limit. The same message taught again as
-    the other kind is unlearned first. Raises Unavailable without the database.
+    """Teach one message of a mailbox now, if the mailbox teaches and is within its limit. The same message taught again
+    as the other kind is unlearned first. Raises Unavailable without the database.
     """
     if app.filter_controller is None:
         return "off"
@@ -62,8 +62,8 @@ async def count_lessons(app: App, conn: Conn, mailbox_id: UUID) -> LessonCounts:
 
 
 async def claim(app: App, mailbox_id: UUID, wanted: int, dropped: int = 0) -> int | None:
-    """Count `wanted` lessons of a mailbox and return how many it may teach; None if it teaches nothing (`learn` is off, or
-    it is gone). `dropped` were dropped before. Raises Unavailable.
+    """Count `wanted` lessons of a mailbox and return how many it may teach; None if it teaches nothing (`learn` is off,
+    or it is gone). `dropped` were dropped before. Raises Unavailable.
     """
     at = app.clock()
     since = rules.hour_before(at)

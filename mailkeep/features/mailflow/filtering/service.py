@@ -45,14 +45,16 @@ from mailkeep.settings import Settings
 from mailkeep.web.areas import mailbox_id
 from mailkeep.web.endpoint import Call
 
-decide, combine = rules.decide, rules.combine
+decide, combine, list_keys, read_policy = rules.decide, rules.combine, rules.list_keys, store.read_policy
 FilteringRecord, FilteringPatch, to_record, read_patch = (
     wire.FilteringRecord,
     wire.FilteringPatch,
     wire.to_record,
     wire.read_patch,
 )
-"""For the settings of the server (`operations/server_filtering`)."""
+"""For the settings of the server (`operations/server_filtering`), and for commands."""
+read_change, read_import, read_items = wire.read_change, wire.read_import, wire.read_items
+"""For commands."""
 
 _FLUSH_SECONDS = 5.0
 

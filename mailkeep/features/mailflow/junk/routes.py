@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, InvalidPagination, NotFound, Unavailable
 from mailkeep.features.mailflow.junk import service, wire
@@ -37,7 +39,7 @@ def _endpoints(area: Area) -> tuple[Endpoint, ...]:
             method="GET",
             path=f"{area.prefix}/junk",
             handler=_list,
-            action=area.action("junk.read"),
+            action=area.action("filter.read"),
             summary="List junk of a mailbox",
             description=(
                 "What the filter filed in the folder Junk, and what it refused, newest first, with the rule that "
@@ -55,7 +57,7 @@ def _endpoints(area: Area) -> tuple[Endpoint, ...]:
             method="POST",
             path=f"{area.prefix}/junk/{{{name}}}/release",
             handler=_release_own if area.is_own_mailbox else _release,
-            action=area.action("junk.release"),
+            action=area.action("filter.write"),
             summary="Release a message from Junk",
             description=(
                 "Moves it to the inbox and teaches the filter that it is not spam. Idempotent. With `allow` its author "
@@ -75,5 +77,5 @@ def _endpoints(area: Area) -> tuple[Endpoint, ...]:
     )
 
 
-ENDPOINTS = _endpoints(MAILBOX)
+ENDPOINTS = _endpoints(replace(MAILBOX, tag="Filtering"))
 OWN_MAILBOX_ENDPOINTS = _endpoints(OWN_MAILBOX)

@@ -54,7 +54,7 @@ async def page(
     """A page of what the filter filed in Junk or refused for a mailbox. NOT_FOUND, FORBIDDEN, INVALID_FIELD."""
     start = owner_rules.period_start(since, app.clock(), DEFAULT_PERIOD, LONGEST_PERIOD)
     async with app.db.autocommit() as conn:
-        mailbox = await mailboxes.get(conn, who, mailbox_id, "junk.read")
+        mailbox = await mailboxes.get(conn, who, mailbox_id, "filter.read")
         mail = owner_rules.mail_of(mailbox, start)
         found = await history.page_of_mailbox(conn, mail, rules.select(result), page_request)
     in_junk = await _find_in_junk(app, mailbox_id, [each for each in found.rows if each.status != "rejected"])
@@ -87,7 +87,7 @@ async def release(app: App, who: Principal, mailbox_id: UUID, message_id: UUID, 
     """
     at = app.clock()
     async with app.db.autocommit() as conn:
-        mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id, "junk.release")
+        mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id, "filter.write")
         mail = owner_rules.mail_of(mailbox, at - LONGEST_PERIOD)
         message = await history.find_of_mailbox(conn, mail, rules.select(), message_id)
     if message is None:

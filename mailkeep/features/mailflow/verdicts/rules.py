@@ -10,6 +10,7 @@ from typing import get_args
 
 from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Facts, Policy, Rule, Subject
 from mailkeep.features.mailflow.filtering.service import combine, decide
+from mailkeep.features.mailflow.receiving.rules import is_postmaster
 from mailkeep.features.mailflow.verdicts.model import (
     Destinations,
     FilteredMail,
@@ -20,7 +21,6 @@ from mailkeep.features.mailflow.verdicts.model import (
 )
 
 _RESULT = re.compile(r"(spf|dkim|dmarc|from)=([a-z]{1,20})")
-_NEVER_REFUSED = ("postmaster", "abuse")
 _RULES: tuple[str, ...] = get_args(Rule)
 _MAX_SCORE = 1e6
 
@@ -37,12 +37,6 @@ def score_of(mail: FilteredMail) -> float:
     except ValueError:
         return 0.0
     return score if math.isfinite(score) and abs(score) < _MAX_SCORE else 0.0
-
-
-def is_postmaster(recipient: str) -> bool:
-    """Whether a recipient is one that lists never refuse, with any tag."""
-    local = recipient.rpartition("@")[0] or recipient
-    return re.split(r"[^a-z]", local.strip('"').lower(), maxsplit=1)[0] in _NEVER_REFUSED
 
 
 def judge(mail: FilteredMail, destinations: Mapping[str, Destinations], policies: Mapping[Subject, Policy]) -> Verdict:

@@ -18,7 +18,7 @@ from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.filtering.model import Facts, Subject
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving.model import MailSpam
-from mailkeep.features.mailflow.receiving.rules import recipient_domain, unquote_local_part
+from mailkeep.features.mailflow.receiving.rules import is_postmaster, recipient_domain, unquote_local_part
 from mailkeep.features.mailflow.verdicts import rules, store
 from mailkeep.features.mailflow.verdicts.model import Destinations, FilteredMail, RefusedMail, Verdict
 from mailkeep.features.record.events import service as events
@@ -51,7 +51,7 @@ async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> Verdi
 
 async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_from: str, client_address: str) -> bool:
     """Whether each destination of a recipient denies mail of this sender or client, at RCPT. UNAVAILABLE."""
-    if rules.is_postmaster(recipient):
+    if is_postmaster(recipient):
         return False
     facts = Facts(client_address, mail_from, is_at_rcpt=True)
     async with app.db.autocommit() as conn:
