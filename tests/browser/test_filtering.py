@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.browser.owners import make_owner, open_own_page, sign_in
-from tests.browser.scene import EXAMPLE, Scene
-from tests.browser.screens import PHONE, find_link, open_page, visit
+from tests.browser.scene import EXAMPLE, GTUBE, Scene
+from tests.browser.screens import find_link, open_page, visit
 
 pytestmark = pytest.mark.timeout(120)
+NARROW: dict[str, int] = {"width": 320, "height": 800}
 
 
 def row_of(page: Page, setting: str) -> Locator:
@@ -138,11 +137,10 @@ async def test_a_message_is_tested_and_one_of_the_history_explained(browser: Bro
     await call("DELETE", f"{entries}/{entry['id']}")
 
 
-@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
-async def test_an_owner_sets_a_threshold_and_denies_a_sender(browser: Browser, scene: Scene, viewport: Any):
+async def test_an_owner_sets_a_threshold_and_denies_a_sender(browser: Browser, scene: Scene):
     mailbox_id, address = await make_owner(scene)
     owner = await sign_in(scene.http, address)
-    async with open_own_page(browser, scene.http, owner, viewport=viewport) as page:
+    async with open_own_page(browser, scene.http, owner, viewport=NARROW) as page:
         await visit(page, scene.http, "/me/spam")
         junk = row_of(page, "Junk")
         await junk.get_by_role("button", name="Override").click()
@@ -161,3 +159,38 @@ async def test_an_owner_sets_a_threshold_and_denies_a_sender(browser: Browser, s
     assert (stored["junk_score"], stored["effective"]["junk_score"]) == (4, {"value": 4, "scope": "mailbox"})
     [entry] = await scene.super_admin.call("GET", f"/mailboxes/{mailbox_id}/filtering/entries")
     assert (entry["list"], entry["kind"], entry["value"]) == ("deny", "address", f"bob@{EXAMPLE}")
+
+
+async def test_an_owner_releases_junk_allows_its_sender_and_takes_that_back(browser: Browser, scene: Scene):
+    mailbox_id, address = await make_owner(scene)
+    owner = await sign_in(scene.http, address)
+    await scene.deliver(address, "You have won", text=GTUBE)
+    async with open_own_page(browser, scene.http, owner, viewport=NARROW) as page:
+        await visit(page, scene.http, "/me/junk")
+        row = page.get_by_role("table", name="Junk and refused mail").get_by_role("row").filter(has_text="You have won")
+        await expect(row).to_contain_text("in Junk")
+        await row.get_by_role("button", name="Release").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.locator("input[name=allow]").check()
+        await dialog.get_by_role("button", name="Release").click()
+        note = page.get_by_role("status").filter(has_text="You have won is in the inbox.")
+        await expect(note).to_contain_text("does not prove")  # the embedded profile checks no authentication
+        await expect(row.get_by_role("button", name="Release")).to_have_count(0)
+        [entry] = await owner.call("GET", "/filtering/entries")
+        assert (entry["list"], entry["value"]) == ("allow", "nora@elsewhere.test")
+        await note.get_by_role("button", name="Undo").click()
+        await expect(note).to_contain_text("no longer on the allow list")
+        assert await owner.call("GET", "/filtering/entries") == []
+        await row.get_by_role("link", name="Why?").click()
+        await expect(page.get_by_text("decides", exact=True)).to_have_count(1)
+    async with open_page(browser, scene, "domain_admin") as page:
+        await visit(page, scene.http, f"/mailboxes/{mailbox_id}?tab=junk")
+        await page.get_by_text("Refused", exact=True).click()
+        await expect(page.get_by_role("heading", name="No refused mail")).to_be_visible()
+        await page.get_by_text("In Junk", exact=True).click()
+        await page.get_by_role("link", name="Details").click()
+        result = page.locator("section").filter(has=page.get_by_role("heading", name="Spam filter"))
+        await expect(result).to_contain_text("Junk")
+        await result.get_by_role("link", name="Why?").click()
+        await expect(page.get_by_role("heading", level=1, name=address)).to_be_visible()
+        await expect(page.get_by_text("decides", exact=True)).to_have_count(1)

@@ -10,7 +10,7 @@ export default function OwnJunk() {
       <Junk
         requests={ownJunk}
         filtering={ownFiltering}
-        action="junk.release"
+        action="filter.write"
         explain={(id) => <OwnerLink href={`${OWNER_PATHS.spam}?view=test&message=${id}`}>Why?</OwnerLink>}
       />
     </Page>

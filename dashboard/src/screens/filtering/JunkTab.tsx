@@ -12,7 +12,7 @@ export default function JunkTab({ mailbox }: { mailbox: string }) {
     <Junk
       requests={requests}
       filtering={filtering}
-      action="junk.release"
+      action="filter.write"
       explain={(id) => (
         <Link to={PATHS.message} params={{ id }}>
           Details
