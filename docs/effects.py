@@ -39,6 +39,8 @@ _BY_KEY: dict[str, list[Any]] = {
     "sendmail.allowed": [{"www-data": ["example.org"]}],
     "dns.blocklists": [["bl.example.net"]],
     "outbound.relay_tls": ["tls"],
+    "filter.antivirus_mirror": ["", "mirror.example"],
+    "filter.dnsbl": [[{"zone": "bl.example.net", "codes": ["127.0.0.2"], "score": 3}]],
     "overlays.postfix": ["smtp_helo_timeout = 60s"],
     "overlays.dovecot": ["mail_max_userip_connections = 20"],
     "overlays.rspamd": [{"greylist.conf": "timeout = 300;"}],
@@ -85,6 +87,8 @@ def with_values(key: str) -> Iterator[LoadedSettings]:
         }
     if key.startswith("outbound.relay_"):
         base |= {"outbound.relay": "a.example:25", "outbound.relay_username": "a", "outbound.relay_password": "b"}
+    if key.startswith("filter.antivirus_") or key == "limits.message_size_mb":
+        base |= {"filter.antivirus": True}
     if key == "dns.servers":
         base |= {"dns.resolver": "unbound"}
     yield no_sources().with_stored(base)

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from mailkeep.core.address import normalize_domain, parse_address
 from mailkeep.core.principal import Role
+from mailkeep.settings.dns_lists import check_dns_lists
 from mailkeep.settings.overlays import check_dovecot_conf, check_local_files, check_main_cf
 from mailkeep.settings.providers import check_providers, read_client_secrets
 
@@ -153,6 +154,7 @@ class ValueFormat:
 ENDPOINT = ValueFormat("host:port", parse_endpoint)
 NETWORKS = ValueFormat("a list of networks in CIDR form", parse_networks)
 HOST = ValueFormat("a host name", _check_host)
+HOST_OR_NONE = ValueFormat("a host name, or an empty string", lambda text: text and _check_host(text))
 DNS_SERVERS = ValueFormat("a list of DNS servers, each an IP address with or without :port", parse_dns_servers)
 BLOCKLISTS = ValueFormat("a list of at most 20 domain names, each once", _check_blocklists)
 DOMAINS = ValueFormat("a list of domain names", _check_domains)
@@ -173,6 +175,11 @@ PROVIDERS = ValueFormat(
     check_providers,
     reports_reason=True,
     convert=read_client_secrets,
+)
+DNS_LISTS = ValueFormat(
+    "a list of tables with `zone`, `codes` and `score` (see docs/howto/scanning.md)",
+    check_dns_lists,
+    reports_reason=True,
 )
 MAIN_CF_LINES = ValueFormat(
     "lines for main.cf (see docs/howto/overlays.md)", check_main_cf, reports_reason=True, has_lines=True

@@ -10,11 +10,14 @@ from typing import Literal
 
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.settings.declaration import ALL, setting as _setting
+from mailkeep.settings.dns_lists import DnsList
 from mailkeep.settings.formats import (
     ADDRESSES,
+    DNS_LISTS,
     DOVECOT_LINES,
     ENDPOINTS,
     HOST,
+    HOST_OR_NONE,
     MAIN_CF_LINES,
     PATH,
     RSPAMD_FILES,
@@ -96,7 +99,7 @@ class FilterSettings:
     """Full profile: filtering of incoming mail."""
 
     network_checks: bool = _setting(
-        True, "Whether the filter uses the network: SPF, DKIM, DMARC, block lists, fuzzy hashes."
+        True, "Whether the filter uses the network: SPF, DKIM, DMARC, ARC, and the lists in `dnsbl`."
     )
     dns_servers: tuple[str, ...] = _setting(
         (),
@@ -120,6 +123,48 @@ class FilterSettings:
         "off", "How often a mailbox gets mail with a list of what went to Junk or was rejected."
     )
     learn: bool = _setting(True, "Whether the filter learns from messages that are moved into Junk or out of it.")
+    dnsbl: tuple[DnsList, ...] = _setting(
+        (),
+        "DNS lists (RFC 5782) in which the addresses of sending servers are looked up; an answer adds a score only if "
+        "its code is named and the list passes its own test. Costs a DNS query for each list and message, and 2 "
+        "seconds a message if one is silent (docs/howto/scanning.md).",
+        DNS_LISTS,
+    )
+    antivirus: bool = _setting(
+        False,
+        "Whether incoming mail is scanned for viruses by a private clamd (`mailkeep install --antivirus`); a message "
+        "with a virus is refused. Measured: 16 MB of memory without downloaded signatures, 268 MB with 2 million, 526 "
+        "MB while those are loaded; 1 second for 10 MB of mail. With ClamAV's signatures expect more than 1 GB, and "
+        "twice that while they are loaded (docs/howto/scanning.md).",
+    )
+    antivirus_on_failure: Literal["accept", "defer"] = _setting(
+        "accept",
+        "What happens to mail that can't be scanned, after 6 seconds: it is accepted unscanned, or the sender must try "
+        "again (451).",
+    )
+    antivirus_encrypted: Literal["accept", "junk", "refuse"] = _setting(
+        "accept", "What happens to mail with an encrypted archive, which can't be scanned."
+    )
+    antivirus_mirror: str = _setting(
+        "database.clamav.net",
+        "The server from which signatures are downloaded every two hours; empty: never, the folder "
+        "`clamd/signatures` in the data directory has your own.",
+        HOST_OR_NONE,
+    )
+    antivirus_signature_days: int = _setting(
+        7, "The age in days from which downloaded signatures raise an alert.", low=1, high=365
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """Full profile: search in mailboxes by IMAP."""
+
+    full_text: Literal["off", "words"] = _setting(
+        "off",
+        "An index for search by IMAP: `words` finds whole words in text and headers, but not in attachments, nor in "
+        "languages without spaces; other searches read the mail. COSTS",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,14 @@ from mailkeep.settings.formats import (
     URL,
 )
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
-from mailkeep.settings.server import FilterSettings, OverlaysSettings, PortsSettings, ServerSettings, TlsSettings
+from mailkeep.settings.server import (
+    FilterSettings,
+    OverlaysSettings,
+    PortsSettings,
+    SearchSettings,
+    ServerSettings,
+    TlsSettings,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +111,7 @@ class DatabaseSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpSettings:
-    """The built-in listener for incoming mail."""
+    """Incoming mail; all but the rate is for the built-in listener."""
 
     listen: str = _setting(
         "127.0.0.1:2525", "Address and port where mail for the managed domains is received.", ENDPOINT, embedded=True
@@ -121,6 +128,13 @@ class SmtpSettings:
     )
     timeout_seconds: float = _setting(
         300, "How long a client may be idle (RFC 5321 §4.5.3.2.7 requires 300).", low=1, high=3600, embedded=True
+    )
+    client_message_rate: int = _setting(
+        0,
+        "Maximum number of messages per minute from one client address on the port for other servers; further ones "
+        "get 450 at MAIL. 0: no limit. Clients on this machine have none.",
+        low=0,
+        high=100_000,
     )
 
 
@@ -370,6 +384,7 @@ class Settings:
     tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
     ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
+    search: SearchSettings = SearchSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
     overlays: OverlaysSettings = OverlaysSettings()  # noqa: RUF009 - frozen

@@ -116,7 +116,7 @@ def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | No
         return (folder / "data" / "run.json").exists()
 
     eventually(has_started, _START_SECONDS, "the full instance")
-    _add_port_with_xclient(folder / "data", ports, relayhost)
+    add_port_with_xclient(folder / "data", ports, relayhost)
 
 
 def _may_mount() -> bool:
@@ -169,7 +169,7 @@ def _environ(ports: dict[str, int], settings: dict[str, str]) -> dict[str, str]:
     return environ | {f"MAILKEEP_{name}": text for name, text in settings.items()}
 
 
-def _add_port_with_xclient(data: Path, ports: dict[str, int], relayhost: str) -> None:
+def add_port_with_xclient(data: Path, ports: dict[str, int], relayhost: str) -> None:
     """Add a port for tests: like port 25, but clients may change their address (XCLIENT).
 
     The filter makes no network checks for clients on loopback. `relayhost` replaces MX records.
@@ -238,6 +238,7 @@ class Stack:
         self.internet: str = kept.get("internet", INTERNET)
         self.names: str | None = kept.get("names")
         self.by_mx: bool = kept.get("by_mx", False)
+        self.relayhost = "" if self.by_mx else f"[{self.internet}]:25"
         self.api = json.loads((self.data_dir / "run.json").read_text())["http"]
 
     @cached_property

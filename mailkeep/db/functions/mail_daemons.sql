@@ -71,27 +71,35 @@ END
 $$;
 
 -- The access(5) action for a recipient, on the ports for other servers and for mail clients: a reply if the recipient
--- is rejected; `expanding`, a restriction class that queries the policy agent, if the recipient has external
--- destinations or the message size matters; else no row, as for domains that are not managed. The embedded listener
--- has the same replies (mailkeep/features/mailflow/receiving/rules).
+-- is rejected; else the restriction classes that query the policy agent: `expanding` if the recipient has external
+-- destinations or the message size matters, `denying` if a deny entry may apply. No row if there is nothing to check, as
+-- for domains that are not managed. The embedded listener has the same replies (mailkeep/features/mailflow/receiving/rules).
 CREATE OR REPLACE FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-    plain record := route_plain(p_local, p_domain);
+    plain  record := route_plain(p_local, p_domain);
+    denies boolean := false;
+    filter record;
 BEGIN
-    IF plain.quota_bytes = 0 THEN
-        RETURN;
-    ELSIF plain.used_bytes < plain.quota_bytes THEN
-        IF plain.quota_bytes >= (SELECT s.message_size FROM routing_settings s) THEN
-            RETURN;
+    IF plain.quota_bytes = 0 OR (plain.used_bytes < plain.quota_bytes
+                                 AND plain.quota_bytes >= (SELECT s.message_size FROM routing_settings s)) THEN
+        IF route_has_deny_entries(ARRAY[plain.mailbox_id], ARRAY[plain.domain_id]) THEN
+            RETURN NEXT 'denying';
         END IF;
+        RETURN;
     END IF;
     IF NOT route_is_ours(p_domain) THEN
         RETURN;
     END IF;
+    -- Without any deny entry, nobody's are looked for.
+    IF EXISTS (SELECT FROM filter_entries e WHERE e.list = 'deny') THEN
+        filter := route_filters(p_local || '@' || p_domain);
+        denies := route_has_deny_entries(filter.mailbox_ids, filter.domain_ids || filter.forwarding_id);
+    END IF;
     RETURN QUERY
         SELECT CASE r.decision
-                   WHEN 'deliver' THEN 'expanding'
+                   WHEN 'deliver' THEN concat_ws(', ', CASE WHEN denies THEN 'denying' END,
+                                                 CASE WHEN r.external > 0 OR r.depends_on_size THEN 'expanding' END)
                    WHEN 'unknown_user' THEN '550 5.1.1 User unknown'
                    WHEN 'mailbox_inactive' THEN '550 5.2.1 Mailbox disabled'
                    WHEN 'receiving_disabled' THEN '550 5.7.1 The domain does not accept mail'
@@ -102,7 +110,7 @@ BEGIN
                    WHEN 'mailbox_full' THEN '452 4.2.2 Mailbox full' END
           FROM route_recipient(p_local || '@' || p_domain, 0) r
          WHERE r.decision NOT IN ('not_managed', 'bounce')
-           AND (r.decision <> 'deliver' OR r.external > 0 OR r.depends_on_size);
+           AND (r.decision <> 'deliver' OR r.external > 0 OR r.depends_on_size OR denies);
 END
 $$;
 

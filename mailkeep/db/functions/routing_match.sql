@@ -118,11 +118,13 @@ $$;
 -- rank (route_match), so nothing else has to be checked. Only ASCII, where folding is lower(): the first call of
 -- mailkeep_fold costs a connection 1 ms.
 CREATE OR REPLACE FUNCTION route_plain(
-    p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint)
+    p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint, OUT mailbox_id uuid,
+    OUT domain_id uuid)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
 BEGIN
     IF octet_length(p_local) = length(p_local) THEN
-        SELECT p_local || '@' || d.name, m.quota_bytes, m.used_bytes INTO address, quota_bytes, used_bytes
+        SELECT p_local || '@' || d.name, m.quota_bytes, m.used_bytes, m.id, d.id
+          INTO address, quota_bytes, used_bytes, mailbox_id, domain_id
           FROM domains d
           JOIN mailboxes m ON m.domain_id = d.id
          WHERE d.name = lower(p_domain COLLATE "C") AND d.active AND d.receiving_enabled

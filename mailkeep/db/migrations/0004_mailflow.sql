@@ -127,6 +127,23 @@ CREATE TABLE inbound_claims (
 );
 CREATE INDEX inbound_claims_by_age ON inbound_claims (claimed_at);
 
+-- External copies of messages whose copies all go to the agent, because some are spam. Kept while Postfix may deliver the
+-- message again, and the copy may be in its queue.
+CREATE TABLE external_copies (
+    queue_id     text NOT NULL,                                                     -- of the incoming message
+    recipient    text NOT NULL,
+    original     text NOT NULL,                                                     -- the recipient that forwards to it
+    domain_name  text NOT NULL,                                                     -- that forwards it (empty: none), or refuses to
+    state        text NOT NULL
+                 CONSTRAINT external_copies_state CHECK (state IN ('returning', 'returned', 'refused')),
+    marker       uuid NOT NULL,                                                     -- of the attempt to return it, in the log
+    returned_as  text,                                                              -- its queue ID
+    attempted_at timestamptz NOT NULL,
+    PRIMARY KEY (queue_id, recipient)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+CREATE INDEX external_copies_by_marker ON external_copies (marker);
+CREATE INDEX external_copies_by_age ON external_copies (attempted_at);
+
 -- Mail to forward to external addresses, until the MTA accepts it. The content is in a file named by the queue ID.
 CREATE TABLE forwards (
     queue_id        text NOT NULL,
@@ -183,7 +200,8 @@ CREATE TABLE mail_log_positions (
 CREATE TABLE queued_mail (
     queue_id            text PRIMARY KEY,
     origin              text NOT NULL
-                        CONSTRAINT queued_mail_origin CHECK (origin IN ('api', 'submission', 'inbound', 'reinjection')),
+                        CONSTRAINT queued_mail_origin
+                        CHECK (origin IN ('api', 'submission', 'inbound', 'reinjection', 'returned')),
     login               text,                                                       -- of the mail client
     header_id           text NOT NULL,                                              -- Message-ID
     head                jsonb NOT NULL,                                             -- header fields that cleanup logs
@@ -351,6 +369,12 @@ CREATE TABLE filter_settings (
 CREATE INDEX filter_settings_by_mailbox ON filter_settings (mailbox_id) WHERE mailbox_id IS NOT NULL;
 INSERT INTO filter_settings (junk_score, reject_score, digest, learn, updated_at) VALUES (6, 0, 'off', true, 'epoch');
 
+-- Up to when the digests of a mailbox have listed its mail (features/mailflow/junk): a row for each mailbox with digests.
+CREATE TABLE junk_digests (
+    mailbox_id   uuid PRIMARY KEY REFERENCES mailboxes ON DELETE CASCADE,
+    listed_until timestamptz NOT NULL
+);
+
 -- Allow and deny lists, of the server (both IDs NULL), a domain or a mailbox.
 CREATE TABLE filter_entries (
     id          uuid PRIMARY KEY,
@@ -372,3 +396,22 @@ CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id) WHERE mail
 -- For lists. An expression, so that no lookup by value reads all entries of an owner through it.
 CREATE INDEX filter_entries_by_owner ON filter_entries
     ((coalesce(mailbox_id, domain_id, '00000000-0000-0000-0000-000000000000')), id);
+CREATE INDEX filter_entries_deny ON filter_entries (domain_id, mailbox_id) WHERE list = 'deny';
+
+-- What the filter said about messages that it has refused at the end of their data, until Postfix's log shows the
+-- refusal: then each recipient gets its row in the history.
+CREATE TABLE refused_mail (
+    queue_id   text PRIMARY KEY,
+    verdict    jsonb NOT NULL,                                                      -- verdicts/model.RefusedMail
+    refused_at timestamptz NOT NULL
+);
+CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);
+
+-- Lessons of a mailbox for the filter by minute, for the limit of an hour. Older minutes are deleted with the next lesson.
+CREATE TABLE filter_lessons (
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    minute     timestamptz,
+    accepted   integer NOT NULL,
+    dropped    integer NOT NULL,
+    PRIMARY KEY (mailbox_id, minute)
+);

@@ -50,10 +50,32 @@ class ProbeResult(msgspec.Struct, frozen=True):
     latency_ms: float | None = None
 
 
+class ScannerStatus(msgspec.Struct, frozen=True):
+    """The virus scanner: its version, and the number and time of its downloaded signatures (None: it has none).
+    `problem`: why it does not work; `advice`: what its signatures lack.
+    """
+
+    version: str | None = None
+    signatures: str | None = None
+    signed_at: datetime | None = None
+    problem: str | None = None
+    advice: str | None = None
+
+
+class DnsListStatus(msgspec.Struct, frozen=True):
+    """The last test of a DNS list of the filter. `problem`: why its answers do not count."""
+
+    zone: str
+    at: datetime
+    problem: str | None = None
+
+
 class NodeReport(msgspec.Struct, frozen=True):
     """Messages in the queue by state, the certificate, sending addresses (None: not looked up yet), the settings of the
     running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
-    `dane_problem`: why `outbound.dane` protects nothing.
+    `dane_problem`: why `outbound.dane` protects nothing. `scanner` None: it is off, or was not asked yet. `alerted` are
+    the problems of scanner, DNS lists and verdicts that an event has reported. `filter_problem`: why the filter gets no
+    verdicts.
     """
 
     created_at: datetime
@@ -63,6 +85,10 @@ class NodeReport(msgspec.Struct, frozen=True):
     sieve: dict[str, str] = {}
     probe: ProbeResult | None = None
     dane_problem: str | None = None
+    scanner: ScannerStatus | None = None
+    dns_lists: list[DnsListStatus] = []
+    alerted: list[str] = []
+    filter_problem: str | None = None
 
 
 def save(run: Path, report: NodeReport) -> None:

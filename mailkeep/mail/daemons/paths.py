@@ -53,6 +53,12 @@ class InstancePaths:
     """The folder of unbound.conf; without that file the private resolver is off."""
     trust_anchor = _DataPath("unbound/root.key")
     """A trust anchor for DNSSEC of the administrator's own, instead of that of the Internet (package dns-root-data)."""
+    signatures = _DataPath("clamd/signatures")
+    """The virus signatures: those that freshclam downloads, and an administrator's own."""
+    clamd_tmp = _DataPath("clamd/tmp")
+    """Where clamd unpacks archives."""
+    clamd_socket = _RunPath("clamd/clamd.sock")
+    """The socket of the virus scanner, for the filter."""
     chroot_sockets = _DataPath("postfix/queue/mailkeep")
     """The folder of sockets that Postfix' deliveries connect to from their chroot, the queue."""
     chroot_resolv_conf = _DataPath("postfix/queue/etc/resolv.conf")
@@ -103,6 +109,8 @@ class InstancePaths:
     """The folder of the socket that Dovecot's sessions connect to. Only the mailboxes' account and root have access."""
     usage_socket = _RunPath("sessions/usage.sock")
     """The socket where Dovecot reports the usage of mailboxes."""
+    learn_socket = _RunPath("sessions/learn")
+    """The socket where Dovecot's sessions pass messages that the filter shall learn."""
     dovecot_run = _RunPath("dovecot")
     """Dovecot's own sockets."""
     filter_sockets = _RunPath("filter")
@@ -125,6 +133,8 @@ class InstancePaths:
     """Postfix's SMTP socket for `reinjection`: a short name for a socket below the queue directory."""
     system_smtp = _RunPath("system-smtp")
     """Postfix's SMTP socket for mail of Mailkeep itself: a short name for a socket below the queue directory."""
+    returned_smtp = _RunPath("returned-smtp")
+    """Postfix's SMTP socket for copies that `lmtp` returns: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from mailkeep.mail.daemons import overlays, probe_mailbox
+from mailkeep.mail.daemons import overlays, probe_mailbox, scanning
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.settings import Settings, parse_dns_servers
@@ -44,13 +44,15 @@ MAPS = {
 }
 _SENDERS = ("rewritten_senders", "recipient_forms", "command_forms", "lmtp_replies", "bounce_lines")
 # Modules of Rspamd that query the network about a message or its sender.
-_NETWORK_MODULES = (
-    "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",
-    "reputation", "spf", "surbl", "url_redirector", "whitelist",
-)  # fmt: skip
-# Modules that are always off. The first one would download rules.
+_NETWORK_MODULES = ("arc", "dkim", "dmarc", "spf")
+# Modules that are always off: they ask or download from servers of third parties, store what is not used, or have a
+# part of ours instead (docs/decisions/0096). On are those above, regexp, mime_types, chartable, forged_recipients,
+# maillist and once_received, besides Bayes.
 _UNUSED = (
-    "rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services", "greylist",
+    "antivirus", "asn", "aws_s3", "bimi", "clickhouse", "dcc", "elastic", "external_relay",
+    "external_services", "fuzzy_check", "greylist", "hfilter", "history_redis", "http_headers", "metadata_exporter",
+    "metric_exporter", "mid", "multimap", "mx_check", "neural", "p0f", "phishing", "ratelimit", "rbl", "replies",
+    "reputation", "rspamd_update", "spamassassin", "spamtrap", "trie", "url_redirector", "whitelist",
 )  # fmt: skip
 
 
@@ -95,6 +97,7 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
     rendered = {
         "redis": render_redis(config),
         "unbound": render_unbound(settings, config),
+        **scanning.render(settings, config.paths, _fill),
         "rspamd": render_rspamd(settings, config),
         "dovecot": render_dovecot(settings, config),
         "postfix": render_postfix(settings, config),
@@ -113,7 +116,16 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
 def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
     """Return main.cf, master.cf and the maps."""
     values = _common(config) | _postfix(settings, config)
-    headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
+    headers = (
+        "submission_headers",
+        "api_headers",
+        "inbound_headers",
+        "leaving_headers",
+        "passing_headers",
+        "returned_headers",
+        "relay_replies",
+        "spam_headers",
+    )
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _fill(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
@@ -147,11 +159,13 @@ def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
         "probe_hash": config.probe_hash,
         "probe_networks": probe_mailbox.IMAP_NETWORKS,
         "probe_quota": str(probe_mailbox.QUOTA_BYTES),
+        "full_text": "yes" if settings.search.full_text == "words" else "",
+        "learn_folder": f"../{paths.learn_socket.parent.name}",  # Pigeonhole has no absolute paths here
         "sieve_spool": str(paths.sieve_spool),
         "sieve_spool_messages": str(sieve_spool.MAX_MESSAGES),
         "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
     }
-    programs = ("bin/learn", "bin/delivered", "bin/sendmail")
+    programs = ("bin/index", "bin/delivered", "bin/sendmail")
     names = ("dovecot.conf", "app-passwords.conf", "sql.conf", "sieve-dict.conf", *programs, *SIEVE)
     return {name: _fill(f"dovecot/{name}", values) for name in names}
 
@@ -162,13 +176,13 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     values = _common(config) | {
         "keys_socket": str(config.paths.keys_socket),
         "drain_socket": str(config.paths.drain_socket),
-        "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
-        "spam_score": f"{filtering.spam_score:g}" if filtering.spam_score else "null",
-        "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings, config)),
+        "rspamd_conf": str(config.paths.rspamd_conf),
+        "dns_servers": ", ".join(f'"{server}"' for server in scanning.list_dns_servers(settings, config.paths)),
         "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(config.paths.redis_socket),
         "hyperscan_cache": str(HYPERSCAN_CACHE),
     }
+    values |= scanning.filter_values(settings, config.paths)
     root = TEMPLATES / "rspamd"
     names = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
     files = {name: _fill(f"rspamd/{name}", values) for name in names if name != "local.d/off.conf"}
@@ -190,18 +204,6 @@ def render_unbound(settings: Settings, config: DaemonConfig) -> Files:
         "forwarders": " ".join(f"forward-addr: {address}@{port}" for address, port in servers),
     }
     return {"unbound.conf": _fill("unbound/unbound.conf", values)}
-
-
-def _dns_servers(settings: Settings, config: DaemonConfig) -> list[str]:
-    """Return the filter's DNS servers as ip:port: its own, or else the instance's, or else the private resolver. Empty:
-    the system's.
-    """
-    if settings.filter.dns_servers:
-        return list(settings.filter.dns_servers)
-    if not settings.dns.servers and settings.dns.resolver == "unbound":
-        return [f"{config.paths.resolver_address}:53"]
-    servers = parse_dns_servers(settings.dns.servers)
-    return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in servers]
 
 
 def _longest_retry(settings: Settings) -> int:
@@ -261,6 +263,7 @@ def _postfix(settings: Settings, config: DaemonConfig) -> dict[str, str]:
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),
         "recipients": "1000",
+        "client_message_rate": str(settings.smtp.client_message_rate or ""),
         "quiet_dns": "" if settings.filter.network_checks else "yes",
         "outbound_tls": "dane" if outbound.dane and outbound.tls == "may" else outbound.tls,
         "dane": "yes" if outbound.dane else "",

@@ -65,11 +65,11 @@ def sign(message: Iterable[bytes], domain: str, keys: Sequence[SigningKey], at: 
     `message` yields chunks of any size, with CRLF line ends; `domain` is in ASCII form. Blocks: call it in a thread.
     """
     chunks = iter(message)
-    head, body_start = _read_head(chunks)
-    body_hash = _hash_body(body_start, chunks)
-    fields = _split_fields(head)
-    names = _signed_names(fields)
-    signed = _canonical(fields, names)
+    head, body_start = read_head(chunks)
+    body_hash = hash_body(body_start, chunks)
+    fields = split_fields(head)
+    names = signed_names(fields)
+    signed = canonical(fields, names)
     return b"".join(_signature(key, domain, names, signed, body_hash, at) for key in keys)
 
 
@@ -81,9 +81,9 @@ def has_signature(message: bytes, domain: str, keys: Mapping[str, bytes]) -> boo
     """
     message = _LINE_END.sub(b"\r\n", message)
     chunks = iter([message])
-    head, body_start = _read_head(chunks)
-    body_hash = _hash_body(body_start, chunks)
-    fields = _split_fields(head)
+    head, body_start = read_head(chunks)
+    body_hash = hash_body(body_start, chunks)
+    fields = split_fields(head)
     signatures = [value for name, value in fields if name == "dkim-signature"][:_MAX_SIGNATURES]
     return any(_verify(value, fields, body_hash.decode(), domain, keys) for value in signatures)
 
@@ -99,7 +99,7 @@ def _verify(value: bytes, fields: Sequence[Field], body_hash: str, domain: str, 
         return False
     if any(names.count(name) <= sum(field == name for field, _ in fields) for name in ("from", "message-id")):
         return False  # not oversigned: another one may have been added
-    data = _canonical(fields, names) + _relax("dkim-signature", _B_TAG.sub(rb"\1", value))
+    data = canonical(fields, names) + relax("dkim-signature", _B_TAG.sub(rb"\1", value))
     try:
         signature = b64decode(tags.get("b", ""), validate=True)
         if tags.get("a") == "ed25519-sha256" and len(public) == _ED25519_BYTES:
@@ -114,7 +114,7 @@ def _verify(value: bytes, fields: Sequence[Field], body_hash: str, domain: str, 
     return False
 
 
-def _read_head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:
+def read_head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:
     """Return the header without its empty line, and the start of the body."""
     content = b""
     for chunk in chunks:
@@ -125,7 +125,7 @@ def _read_head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:
     return content.removesuffix(b"\r\n"), b""
 
 
-def _split_fields(head: bytes) -> list[Field]:
+def split_fields(head: bytes) -> list[Field]:
     """Return the name (in lower case) and raw value of each header field, in order."""
     fields: list[Field] = []
     for line in _FIELD.split(head):
@@ -134,29 +134,30 @@ def _split_fields(head: bytes) -> list[Field]:
     return fields
 
 
-def _signed_names(fields: Sequence[Field]) -> list[str]:
-    """Return the names for `h=`: each signed name as often as it occurs, and oversigned ones once more."""
+def signed_names(fields: Sequence[Field], more: Sequence[str] = ()) -> list[str]:
+    """Return the names for `h=`: each signed name (and of `more`) as often as it occurs, oversigned ones once more."""
     names: list[str] = []
-    for name in _SIGNED:
+    for name in (*_SIGNED, *more):
         count = sum(1 for field, _ in fields if field == name)
         names += [name] * (count + (name in _OVERSIGNED))
     return names
 
 
-def _canonical(fields: Sequence[Field], names: Sequence[str]) -> bytes:
+def canonical(fields: Sequence[Field], names: Sequence[str]) -> bytes:
     """Return the signed fields in relaxed form (§3.4.2). Repeated fields are taken from the bottom up (§5.4.2)."""
     values: dict[str, list[bytes]] = {}
     for name, value in fields:
         values.setdefault(name, []).append(value)
-    return b"".join(_relax(name, values[name].pop()) + b"\r\n" for name in names if values.get(name))
+    return b"".join(relax(name, values[name].pop()) + b"\r\n" for name in names if values.get(name))
 
 
-def _relax(name: str, value: bytes) -> bytes:
+def relax(name: str, value: bytes) -> bytes:
+    """Return a field in relaxed form (§3.4.2), without its line end."""
     unfolded = value.replace(b"\r\n", b"")
     return name.encode("latin-1") + b":" + _WSP.sub(b" ", unfolded).strip(b" ")
 
 
-def _hash_body(start: bytes, chunks: Iterator[bytes]) -> bytes:
+def hash_body(start: bytes, chunks: Iterator[bytes]) -> bytes:
     """SHA-256 of the body in relaxed form (§3.4.4), in base64. `start`: the body's first bytes, before `chunks`."""
     digest = hashlib.sha256()
     empty_lines = 0  # not hashed yet: those at the end of the body are ignored
@@ -201,16 +202,22 @@ def _signature(
     value = (
         f" v=1; a={family}-sha256; c=relaxed/relaxed; d={domain};\r\n"
         f"\ts={key.selector}; t={int(at.timestamp())};\r\n"
-        f"\th={_fold_names(names)};\r\n"
+        f"\th={fold_names(names)};\r\n"
         f"\tbh={body_hash.decode()};\r\n"
         "\tb="
     ).encode("ascii")
-    signature = b64encode(_sign_digest(key, signed + _relax("dkim-signature", value)))
+    return finish_field(key, "DKIM-Signature", value, signed)
+
+
+def finish_field(key: SigningKey, name: str, value: bytes, signed: bytes) -> bytes:
+    """Return a field whose `value` ends with `b=`, with the signature of `signed` and of itself (§3.7)."""
+    signature = b64encode(_sign_digest(key, signed + relax(name.lower(), value)))
     lines = [signature[start : start + _LINE] for start in range(0, len(signature), _LINE)]
-    return b"DKIM-Signature:" + value + b"\r\n\t".join(lines) + b"\r\n"
+    return name.encode("ascii") + b":" + value + b"\r\n\t".join(lines) + b"\r\n"
 
 
-def _fold_names(names: Sequence[str]) -> str:
+def fold_names(names: Sequence[str]) -> str:
+    """Return the value of `h=`, folded."""
     lines, length = [names[0]], len(names[0])
     for name in names[1:]:
         if length + len(name) > _LINE:

@@ -1,4 +1,4 @@
-"""Removes `X-Mailkeep-*` header fields from messages of other servers.
+"""Removes header fields of filters, and Mailkeep's own, from messages.
 
 Mailkeep writes these fields and trusts them, so none may come from outside. The header is read line by line up to the
 first empty line. Invalid lines do not end it, since lenient parsers read past them too.
@@ -12,13 +12,23 @@ from collections.abc import Callable, Iterable, Iterator
 _SUBMISSION = re.compile(
     rb"(?:x-(?:mailkeep|rspamd|spamd|spam)(?:-[^\s:]*)?|idempotency-key|authentication-results)[ \t]*:", re.IGNORECASE
 )
-_OWN = re.compile(rb"x-mailkeep(?:-[^\s:]*)?[ \t]*:", re.IGNORECASE)
+# Of other servers: any program's verdict, and results that nobody here has checked (RFC 8601 §5).
+_FOREIGN = re.compile(rb"(?:x-(?:mailkeep|rspamd|spam|virus)[^\s:]*|authentication-results)[ \t]*:", re.IGNORECASE)
+# What the filter passes to the lmtp agent. Its symbols (X-Spamd-Result) are for the mailbox.
+_OWN = re.compile(rb"x-(?:mailkeep|rspamd|spam)(?:-[^\s:]*)?[ \t]*:", re.IGNORECASE)
 
 
 def without_own_fields(chunks: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
-    """Yield the message without these fields; `chunks` opens it."""
-    for is_own, piece in _pieces(chunks()):
+    """Yield a message without Mailkeep's own fields and the filter's verdict; `chunks` opens it."""
+    for is_own, piece in _pieces(chunks(), _OWN):
         if not is_own:
+            yield piece
+
+
+def without_foreign_fields(chunks: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
+    """Yield a message of another server without verdicts and authentication results, and fields like Mailkeep's own."""
+    for is_foreign, piece in _pieces(chunks(), _FOREIGN):
+        if not is_foreign:
             yield piece
 
 
@@ -31,9 +41,9 @@ def without_submission_fields(chunks: Callable[[], Iterable[bytes]]) -> Iterator
             yield piece
 
 
-def own_field_octets(chunks: Iterable[bytes]) -> int:
-    """Return the total size of these fields in a message, in octets. Reads only the header."""
-    return sum(len(piece) for is_own, piece in _pieces(chunks, with_body=False) if is_own)
+def foreign_field_octets(chunks: Iterable[bytes]) -> int:
+    """Return the total size of the fields that `without_foreign_fields` removes, in octets. Reads only the header."""
+    return sum(len(piece) for is_foreign, piece in _pieces(chunks, _FOREIGN, with_body=False) if is_foreign)
 
 
 def first_octets(chunks: Iterable[bytes], limit: int) -> bytes:
@@ -47,7 +57,7 @@ def first_octets(chunks: Iterable[bytes], limit: int) -> bytes:
 
 
 def _pieces(
-    chunks: Iterable[bytes], pattern: re.Pattern[bytes] = _OWN, *, with_body: bool = True
+    chunks: Iterable[bytes], pattern: re.Pattern[bytes], *, with_body: bool = True
 ) -> Iterator[tuple[bool, bytes]]:
     """Yield the message in pieces, each with whether it belongs to a field that `pattern` matches."""
     remaining_chunks = iter(chunks)

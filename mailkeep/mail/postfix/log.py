@@ -36,7 +36,7 @@ _PEER = r"([^\[\s]*+)\[([^\]]*+)\](?::\d++)?"
 _CLIENT = re.compile(rf"client={_PEER}(.*)", re.DOTALL)
 _LOGIN = re.compile(r", sasl_username=([^,]++)")
 _MESSAGE_ID = re.compile(r"message-id=(.++)", re.DOTALL)
-_HEADER = re.compile(r"info: header ([!-9;-~]++):(.*) from \S*\[[^\]]*+\]; from=<.*", re.DOTALL)
+_HEADER = re.compile(r"(?:info|strip): header ([!-9;-~]++):(.*) from \S*\[[^\]]*+\]; from=<.*", re.DOTALL)
 _QUEUE_ACTIVE = re.compile(rf"from={_ADDRESS}, size=([0-9]{{1,15}}+), nrcpt=([0-9]{{1,9}}+) \(")
 _EXPIRED = re.compile(rf"from={_ADDRESS}, status=(?:force-)?expired, ")
 _ATTEMPT = re.compile(
@@ -93,7 +93,7 @@ class LoggedMessageId:
 
 @dataclass(frozen=True, slots=True)
 class LoggedHeader:
-    """A field that header_checks logs (INFO), truncated to 200 bytes with its name.
+    """A field that header_checks logs (INFO, STRIP), truncated to 200 bytes with its name.
 
     Postfix writes the characters of a fold as `?`. They are removed where they are unambiguous: before the value,
     between encoded words, and after the comma of an address list. A truncated address is removed, and a truncated

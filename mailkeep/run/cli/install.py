@@ -22,9 +22,17 @@ MAIL_ACCOUNT = "mailkeep-mail"
 ACCOUNT = "mailkeep"
 """The account of our own processes that need no root."""
 PACKAGES = (
-    "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-managesieved",
-    "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
+    "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-lucene",
+    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
 )  # fmt: skip
+ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
+"""What `filter.antivirus` needs in addition."""
+ANTIVIRUS_COSTS = (
+    "The scanner runs only with filter.antivirus = true. With ClamAV's own signatures expect more than 1 GB of memory, "
+    "twice that for a minute when new ones are loaded, 500 MB of disk, and a download every few hours: "
+    "docs/howto/scanning.md."
+)
+_ANTIVIRUS_UNITS = ("clamav-daemon", "clamav-daemon.socket", "clamav-freshclam")
 _UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")
 # With this answer Debian's package writes no main.cf.
 _DEBCONF_ANSWERS = "postfix postfix/main_mailer_type select No configuration\n"
@@ -47,15 +55,16 @@ class Plan:
         return [*steps, *(f"create the account {name}" for name in self.accounts)]
 
 
-def make_plan() -> Plan:
-    """The packages and accounts that this machine lacks."""
-    packages = tuple(name for name in PACKAGES if not _is_installed(name))
+def make_plan(*, antivirus: bool = False) -> Plan:
+    """The packages and accounts that this machine lacks; with those of the virus scanner if `antivirus`."""
+    wanted = (*PACKAGES, *(ANTIVIRUS_PACKAGES if antivirus else ()))
+    packages = tuple(name for name in wanted if not _is_installed(name))
     return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT) if not _has_account(name)))
 
 
-def install() -> Plan:
+def install(*, antivirus: bool = False) -> Plan:
     """Install what is missing; returns the plan that was carried out. Failure without root or apt, or if apt fails."""
-    plan = make_plan()
+    plan = make_plan(antivirus=antivirus)
     if not plan.steps:
         return plan
     if os.geteuid() != 0:
@@ -68,19 +77,21 @@ def install() -> Plan:
             _run(["apt-get", "update", "-qq"])
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *plan.packages])
         if Path("/run/systemd/system").is_dir():
-            # An Unbound that was there before may be the machine's resolver.
-            units = (*_UNITS, "unbound") if "unbound" in plan.packages else _UNITS
-            _run(["systemctl", "disable", "--quiet", "--now", *units])
+            # An Unbound that was there before may be the machine's resolver, a ClamAV may scan for others.
+            added = ("unbound",) if "unbound" in plan.packages else ()
+            added += _ANTIVIRUS_UNITS if "clamav-daemon" in plan.packages else ()
+            _run(["systemctl", "disable", "--quiet", "--now", *_UNITS, *added])
     for name in plan.accounts:
         _run(["useradd", "--system", "--user-group", "--home-dir", "/nonexistent", "--no-create-home",
               "--shell", "/usr/sbin/nologin", name])  # fmt: skip
     return plan
 
 
-def require_installed() -> None:
+def require_installed(*, antivirus: bool = False) -> None:
     """Fail permanently if something is missing."""
-    if steps := make_plan().steps:
-        raise Failure(f"The full profile is not installed: run `mailkeep install`, which will {'; '.join(steps)}.",
+    if steps := make_plan(antivirus=antivirus).steps:
+        what, option = ("The virus scanner", " --antivirus") if antivirus else ("The full profile", "")
+        raise Failure(f"{what} is not installed: run `mailkeep install{option}`, which will {'; '.join(steps)}.",
                       permanent=True)  # fmt: skip
 
 

@@ -62,7 +62,9 @@ def register(app: typer.Typer) -> None:
             "mailkeep up --profile full",
         ),
     )(up)
-    app.command("install", epilog=examples("mailkeep install --dry-run", "mailkeep install"))(install)
+    app.command(
+        "install", epilog=examples("mailkeep install --dry-run", "mailkeep install", "mailkeep install --antivirus")
+    )(install)
     app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
     app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
     app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)
@@ -99,13 +101,14 @@ def up(
 
 def install(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")] = False,
+    antivirus: Annotated[bool, typer.Option("--antivirus", help="With ClamAV, for filter.antivirus.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Install what the full profile needs: Debian packages and system accounts.
 
     Needs root. Starts nothing, and changes neither Debian's configuration nor what is already installed.
     """
-    run_command(as_json, _install(dry_run))
+    run_command(as_json, _install(dry_run, antivirus))
 
 
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -161,13 +164,14 @@ class _StateOutput(io.TextIOBase):
         sys.stderr.flush()
 
 
-async def _install(dry_run: bool) -> CommandResult:
+async def _install(dry_run: bool, antivirus: bool) -> CommandResult:
     from mailkeep.run.cli import install as installation
 
-    plan = installation.make_plan() if dry_run else installation.install()
+    plan = (installation.make_plan if dry_run else installation.install)(antivirus=antivirus)
     data = {"dry_run": dry_run, "packages": list(plan.packages), "accounts": list(plan.accounts)}
     lines = [f"{'Would' if dry_run else 'Done:'} {step}" for step in plan.steps]
-    return CommandResult(data, lines or ["Everything that the full profile needs is installed."])
+    lines = lines or ["Everything that the full profile needs is installed."]
+    return CommandResult(data, [*lines, installation.ANTIVIRUS_COSTS] if antivirus else lines)
 
 
 async def _down(data_dir: Path | None) -> CommandResult:

@@ -1,6 +1,6 @@
 """The process `keys`: answers Rspamd on a Unix socket that only Rspamd and root can connect to.
 
-A request is a line with a path, percent-encoded. The answer is a line with a status (as in HTTP) and JSON.
+A request is a line with a path, percent-encoded, or of JSON. The answer is a line with a status (as in HTTP) and JSON.
 
 `/keys/DOMAIN`, for mail by the API: all active DKIM keys of the domain. They are decrypted in memory for each message
 and never stored decrypted. 404 without active keys, 503 without the database: Rspamd then defers the message. The
@@ -10,13 +10,20 @@ server's host name has no keys unless it is a managed domain: its mail, from loc
 with the text of the refusal (`refused`) if the login is not allowed to send as this address. For an API key (`key:ID`)
 the rules of `mailflow/key_senders` decide.
 
-`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, or is a report about sent mail; 404
-if it is only forwarded elsewhere. Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
+`/seals/DOMAIN/COUNT`, for mail that the domain forwards: the key to seal it (ARC, `mailflow/arc`), or an empty object:
+it leaves without a seal. COUNT messages have left without one since the last answer. 503 without the database.
+
+`/verdict/JSON`, at the end of an incoming message: what the filter found (`mailflow/verdicts`). The answer has
+`action` (`reject` or `soft reject`, as in Rspamd) and its `text` if the message is not accepted, and `spam` if the LMTP
+agent must see all copies. 503 without the database.
+
+`/ping/`: 200. The process `node` checks with it that the filter gets answers.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from base64 import b64encode
 from urllib.parse import unquote
 from uuid import UUID
@@ -32,8 +39,13 @@ from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.arc.service import Sealing
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED
+from mailkeep.features.mailflow.verdicts import service as verdicts
+from mailkeep.features.mailflow.verdicts.model import FilteredMail
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.dkim import SigningKey
 from mailkeep.mail.postfix.submission_login import parse_key_login, parse_login
@@ -41,7 +53,8 @@ from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.keys")
 
-_LINE_BYTES = 8192
+_LINE_BYTES = 2 << 20
+"""A message has up to 1,000 recipients of up to 320 octets, each of which JSON may write as six."""
 _IDLE_SECONDS = 300.0
 _NOT_ALLOWED = "You may not send as this address"
 _SENDING_DISABLED = "Sending is disabled for this domain"
@@ -49,18 +62,23 @@ _SENDING_DISABLED = "Sending is disabled for this domain"
 
 async def serve(app: App, process: Process) -> None:
     """Answer until asked to stop."""
-    listening = process.sockets["keys"]
-    server = await asyncio.start_unix_server(KeysListener(app).handle_connection, sock=listening, limit=_LINE_BYTES)
+    listening, hits = process.sockets["keys"], HitCounter(app)
+    counting = asyncio.create_task(hits.run())
+    server = await asyncio.start_unix_server(
+        KeysListener(app, hits).handle_connection, sock=listening, limit=_LINE_BYTES
+    )
     async with server:
         process.report_ready()
         await process.stop_requested.wait()
+    await cancel_all(counting)
 
 
 class KeysListener:
     """Answers the requests of each connection in order."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, hits: HitCounter) -> None:
+        self._app, self._hits = app, hits
+        self._sealing = Sealing(app)
 
     async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection until it closes, is idle for five minutes, or sends a line that is too long."""
@@ -68,7 +86,7 @@ class KeysListener:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
                     line = await reader.readuntil(b"\n")
-                status, body = await self.answer(line.decode("latin-1").rstrip("\r\n"))
+                status, body = await self.answer(line.decode("utf-8", "replace").rstrip("\r\n"))
                 writer.write(b"%d %s\n" % (status, body))
                 await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError, ConnectionError):
@@ -79,12 +97,16 @@ class KeysListener:
     async def answer(self, path: str) -> tuple[int, bytes]:
         """Status and body for a path."""
         _, table, argument = path.split("/", 2) if path.count("/") >= 2 else ("", "", "")
-        if table not in ("keys", "homes"):
+        if table == "ping":
+            return 200, b"{}"
+        if table not in ("keys", "verdict", "seals"):
             return 400, b"{}"
         try:
-            if table == "homes":
-                return await self._find_home(unquote(argument))
+            if table == "verdict":
+                return await self._decide(argument)
             name, has_login, login = argument.partition("/")
+            if table == "seals":
+                return await self._find_seal(name, login)
             return await (self._find_keys_for_login(name, login) if has_login else self._find_keys(name))
         except Unavailable:
             return 503, b"{}"
@@ -136,14 +158,28 @@ class KeysListener:
             return 200, msgspec.json.encode({"domain": domain, "keys": [], "unsigned": True})
         return 404, b"{}"
 
-    async def _find_home(self, recipient: str) -> tuple[int, bytes]:
-        if "\0" in recipient:
+    async def _find_seal(self, name: str, count: str) -> tuple[int, bytes]:
+        try:
+            domain = normalize_domain(unquote(name))
+        except AddressError:
+            return 200, b"{}"
+        key = await self._sealing.find_key(domain, int(count) if re.fullmatch("[0-9]{1,9}", count) else 0)
+        return 200, msgspec.json.encode({"domain": domain, **_key_json(key)}) if key else b"{}"
+
+    async def _decide(self, facts: str) -> tuple[int, bytes]:
+        try:
+            # The database can't store NUL.
+            mail = msgspec.json.decode(facts.replace("\0", "?").replace("\\u0000", "?"), type=FilteredMail)
+        except msgspec.MsgspecError as error:
+            log.error("a message is accepted without a verdict: the filter's request is invalid", reason=str(error))
             return 400, b"{}"
-        async with self._app.db.autocommit() as conn:
-            route = await routing.route(conn, recipient)
-        # Reports, bounces and complaints contain the text of messages, and stay here too.
-        has_home = route.decision == "bounce" or any(delivery.type != "external" for delivery in route.deliveries)
-        return (200 if has_home else 404), b"{}"
+        verdict = await verdicts.decide_at_end(self._app, self._hits, mail)
+        answer: dict[str, object] = {"spam": verdict.is_diverted}
+        if verdict.reply != "accept":
+            is_refused = verdict.reply == "refuse"
+            answer["action"] = "reject" if is_refused else "soft reject"
+            answer["text"] = verdicts.REFUSED if is_refused else verdicts.DEFERRED
+        return 200, msgspec.json.encode(answer)
 
 
 def _refusal(text: str) -> tuple[int, bytes]:

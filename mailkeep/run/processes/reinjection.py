@@ -9,7 +9,7 @@ A temporary failure is retried after a second, then with growing pauses, for as 
 (`outbound.give_up_hours`). A message that is refused permanently, or not accepted in that time, is returned to its
 sender, the mailbox; with the null sender it is dropped and logged. Vacation replies and rejections to a sender that
 passed neither SPF nor DMARC, and may be forged, are dropped as well. The others are checked and signed, and redirected
-messages of a mailbox that may not send wait (`mailflow/sieve_mail`).
+messages of a mailbox that may not send wait (`mailflow/sieve_mail`). Redirects are sealed (`mailflow/arc`).
 
 Redirected copies and replies count for the hourly limit of the domain that sends them on. The process `policy` counts
 copies by the domain of the envelope sender; mail with the null sender is counted here, before it is submitted.
@@ -32,6 +32,8 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.arc import service as arc
+from mailkeep.features.mailflow.arc.service import Sealing
 from mailkeep.features.mailflow.sieve_mail import service as sieve_mail
 from mailkeep.features.mailflow.sieve_mail.service import MailRefused, SignedReply
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
@@ -74,9 +76,13 @@ class Submitter:
     spool: Path
     pool: SmtpPool
     hostname: str
+    _sealing: Sealing = field(init=False)
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _retries: dict[str, _Retry] = field(default_factory=dict[str, _Retry])
     _is_unreachable: bool = False
+
+    def __post_init__(self) -> None:
+        self._sealing = Sealing(self.app)
 
     def wake(self) -> None:
         """Check the spool now."""
@@ -177,13 +183,14 @@ class Submitter:
         await self._finish(spooled, refused)
 
     async def _sign(self, spooled: SpooledMessage) -> SignedReply:
-        """The signature of a reply, and the copies of a message with the null sender. Raises MailRefused; UNAVAILABLE:
-        try again later.
+        """The signature of a reply or the seal of a redirect, and the copies of a message with the null sender. Raises
+        MailRefused; UNAVAILABLE: try again later.
         """
         if spooled.redirected_from:
             async with self.app.db.autocommit() as conn:
                 copies = await sieve_mail.check_redirect(conn, spooled)
-            return SignedReply(b"", {} if spooled.sender else copies)
+            sealed = await arc.seal_redirect(self.app, self._sealing, spooled, next(iter(copies))) if copies else b""
+            return SignedReply(sealed, {} if spooled.sender else copies)
         return SignedReply(b"") if spooled.sender else await sieve_mail.sign_reply(self.app, spooled)
 
     async def _count(self, spooled: SpooledMessage, copies: Mapping[str, int]) -> Refusal | None:

@@ -17,6 +17,8 @@ from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.features.directory.routing.model import Route
+from mailkeep.features.mailflow.filtering.model import Facts
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving import rejections, service
 from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient
 from mailkeep.features.mailflow.receiving.rules import smtp_reply
@@ -25,7 +27,8 @@ from mailkeep.features.mailflow.smtp_submission.model import SubmittedMail
 from mailkeep.features.mailflow.smtp_submission.service import Submissions
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.headers import date_text
-from mailkeep.mail.message.own_fields import first_octets, own_field_octets, without_own_fields
+from mailkeep.mail.message.own_fields import first_octets, foreign_field_octets, without_foreign_fields
+from mailkeep.mail.smtp.message_rate import MessageRate
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import SmtpServer, serve
 from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpLogin, SmtpSession
@@ -48,9 +51,11 @@ class InboundHandler:
     def __init__(self, app: App, metrics: Metrics | None = None) -> None:
         self._app = app
         self.metrics = metrics or Metrics()
+        self.hits = HitCounter(app)
         self._records: set[asyncio.Task[None]] = set()
         self._rejection_limit = rejections.RejectionLimit()
         self._submissions = Submissions(app)
+        self._messages = MessageRate()
         self._open: dict[int, tuple[UUID, SmtpSession]] = {}  # sessions of API keys
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
@@ -59,7 +64,8 @@ class InboundHandler:
         key_id = _key_of(session)
         if key_id is not None:
             return await smtp_submission.check_sender(self._app, key_id, session.peer[0], envelope.mail_from)
-        return None
+        limit = self._app.settings.smtp.client_message_rate
+        return self._messages.count(session.peer[0], limit, self._app.clock())
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """The reply of routing and quota for a recipient; any valid one is accepted from an API key."""
@@ -69,12 +75,16 @@ class InboundHandler:
         copies = service.count_copies(self._app, routes)
         reply, route = await service.check_recipient(self._app, address, size or 0, copies)
         if reply.is_positive:
+            facts = Facts(session.peer[0], session.envelope.mail_from if session.envelope else "", is_at_rcpt=True)
+            domain = service.forwarding_domain(self._app, address)
+            if denial := await service.check_sender(self._app, address, route, domain, facts, self.hits.count):
+                return denial
             routes[address] = route
             failpoint.reach("inbound.recipient_taken")
         return reply
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
-        """Deliver and record the message, without the `X-Mailkeep-*` fields that the sender wrote."""
+        """Deliver and record the message, without the verdicts and `X-Mailkeep-*` fields that the sender wrote."""
         envelope = session.envelope
         assert envelope is not None
         failpoint.reach("inbound.data_read")
@@ -86,8 +96,8 @@ class InboundHandler:
             return await self._submissions.accept(
                 SubmittedMail(key_id, session.peer[0], envelope.mail_from, recipients, message, trace)
             )
-        content = partial(without_own_fields, message.chunks)
-        removed_octets = await asyncio.to_thread(own_field_octets, message.chunks())
+        content = partial(without_foreign_fields, message.chunks)
+        removed_octets = await asyncio.to_thread(foreign_field_octets, message.chunks())
         at = self._app.clock()
         queue_id = uuid7(at).hex
         routes = _session_routes(session)
@@ -100,8 +110,9 @@ class InboundHandler:
             content=content if removed_octets else message.chunks,
             source="smtp",
             trace=self._received_field(session, queue_id, at),
+            client_address=session.peer[0],
         )
-        return await service.accept(self._app, mail)
+        return await service.accept(self._app, mail, self.hits.count)
 
     def _received_field(self, session: SmtpSession, queue_id: str, at: datetime) -> bytes:
         """The Received field (RFC 5321 §4.4) with the protocol name of RFC 3848."""

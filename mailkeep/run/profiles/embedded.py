@@ -207,6 +207,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     server = await smtp.start(app, inbound, certificate)
     stack.enter_context(background(certificate.renewal.keep_renewing(asyncio.Event())))
     stack.enter_context(background(repeat(smtp.END_SECONDS, "ending SMTP sessions", inbound.end_sessions)))
+    stack.enter_context(background(inbound.hits.run()))
     stack.push_async_callback(inbound.wait_for_records)
     stack.push_async_callback(server.close, _SMTP_GRACE_SECONDS)
     app.smtp_address = f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"

@@ -93,6 +93,8 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     """
     addresses = settings.server.addresses
     require_addresses(addresses)
+    if settings.filter.antivirus:
+        program.require_installed(antivirus=True)
     generations.remove_drafts(config.paths)
     paths, rendered = config.paths, render.render_all(settings, config)
     versions = {service: service_status.find_version(service) for service in rendered}

@@ -21,6 +21,7 @@ from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.run.cli import install
 from mailkeep.run.cli.sendmail import DEFAULT_SOCKET
+from mailkeep.run.runtime import generations
 
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
@@ -47,7 +48,7 @@ def create(paths: InstancePaths) -> None:
 def _create_for_daemons(paths: InstancePaths) -> None:
     """Folders for the daemons' configuration and state."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
-    for name in ("postfix", "dovecot", "rspamd", "redis", "unbound", "generations"):
+    for name in (*generations.SERVICES, "generations"):
         (paths.data / name).mkdir(mode=0o755, exist_ok=True)
     for folder in (paths.log, paths.postfix_queue, paths.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
         folder.mkdir(mode=0o755, exist_ok=True)
@@ -132,6 +133,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.program_sockets,
         paths.filter_sockets,
         paths.redis_socket.parent,
+        paths.clamd_socket.parent,
         paths.run / "pids",
         paths.run / "ready",
         paths.dovecot_run,
@@ -147,6 +149,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.api_smtp,
         paths.reinjection_smtp,
         paths.system_smtp,
+        paths.returned_smtp,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
         paths.chroot_link,

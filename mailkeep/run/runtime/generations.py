@@ -35,6 +35,8 @@ _RENDERED = "rendered"
 """The folder with the files as they were rendered, for comparison. Only root has access."""
 _GROUPS = {
     "redis": "_rspamd",
+    "clamd": "_rspamd",
+    "freshclam": "_rspamd",
     "rspamd": "_rspamd",
     "dovecot": install.MAIL_ACCOUNT,
     "postfix": "postfix",

@@ -21,6 +21,7 @@ from mailkeep.mail.sieve.config import read_settings
 from mailkeep.net.guard import Address
 from mailkeep.net.resolver import DnsLookupError, Resolver
 from mailkeep.run.runtime import certificate, dane
+from mailkeep.run.runtime.filter_watch import FilterWatch
 from mailkeep.run.runtime.probe import Prober
 from mailkeep.settings import Settings, parse_dns_servers
 
@@ -30,8 +31,10 @@ _REPORT_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
 
 
-async def keep_reporting(app: App, paths: InstancePaths, prober: Prober) -> None:
-    """Write a report every ten seconds, with DNS looked up every five minutes and the last probe, until cancelled."""
+async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters: FilterWatch) -> None:
+    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `prober` and
+    `filters`, until cancelled.
+    """
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
     dane_problem: str | None = None
@@ -44,7 +47,10 @@ async def keep_reporting(app: App, paths: InstancePaths, prober: Prober) -> None
             counts = await asyncio.to_thread(postfix_queue.count_by_state, paths.postfix_queue)
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             sieve = await asyncio.to_thread(read_sieve_settings, paths)
-            report = NodeReport(at, counts, served, sending, sieve, prober.last, dane_problem)
+            report = NodeReport(
+                at, counts, served, sending, sieve, prober.last, dane_problem,
+                filters.scanner, filters.dns_lists, sorted(filters.alerted), filters.filter_problem,
+            )  # fmt: skip
             await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:
             log.exception("the report on the node could not be written")

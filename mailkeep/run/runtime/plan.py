@@ -21,6 +21,7 @@ from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, P
 from mailkeep.mail.daemons import actions, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
+from mailkeep.run.cli import install
 from mailkeep.run.runtime import checks, configuration, dane, generations, ports, process, service_status
 from mailkeep.run.runtime.generations import Drift, Manifest
 from mailkeep.settings import MASK, SETTING_FIELDS, Settings
@@ -34,6 +35,7 @@ _INTERRUPTS = {
     ("postfix", "reload"): "Deliveries that are under way are tried again.",
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
     ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
+    ("clamd", "restart"): "Mail can't be scanned for viruses for up to a minute (filter.antivirus_on_failure).",
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }
@@ -101,6 +103,7 @@ def draft_plan(
             *(_check(paths, manifest, rendered, kept, config, target.settings.server.addresses) if has_changes else ()),
             *_check_listeners(target),
             *_check_dane(target),
+            *_check_antivirus(target),
         ],
         settings=target.changed_keys,
         warnings=_warn(files, target),
@@ -217,6 +220,14 @@ def _check_dane(target: Target) -> list[PlannedCheck]:
         return []
     problem = asyncio.run(dane.find_problem(after))
     return [PlannedCheck("dane", problem is None, problem or "")]
+
+
+def _check_antivirus(target: Target) -> list[PlannedCheck]:
+    """Whether the virus scanner is installed, if it is switched on."""
+    if not target.settings.filter.antivirus or target.before.filter.antivirus:
+        return []
+    missing = install.make_plan(antivirus=True).steps
+    return [PlannedCheck("antivirus", not missing, "Run `mailkeep install --antivirus` first." if missing else "")]
 
 
 def _check(

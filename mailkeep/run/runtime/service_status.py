@@ -31,6 +31,8 @@ _VERSIONS = {
     "dovecot": (["dovecot", "--version"], r"(\S+)"),
     "rspamd": (["rspamd", "--version"], r"version (\S+)"),
     "unbound": (["unbound", "-V"], r"Version (\S+)"),
+    "clamd": (["clamd", "--version"], r"ClamAV ([^/\s]+)"),
+    "freshclam": (["freshclam", "--version"], r"ClamAV ([^/\s]+)"),
     "redis": (["redis-server", "--version"], r"v=(\S+)"),
 }
 

@@ -17,10 +17,10 @@ import structlog
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
-from mailkeep.mail.dovecot import dict as dovecot_dict
+from mailkeep.mail.dovecot import dict as dovecot_dict, script_server
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import checks, generations, privileges, process
+from mailkeep.run.runtime import antivirus, checks, generations, privileges, process
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
@@ -28,7 +28,7 @@ from mailkeep.run.runtime.supervisor import Service, prepare_nothing
 
 log = structlog.get_logger("mailkeep.services")
 
-ORDER = ("redis", "unbound", "rspamd", "dovecot", "postfix")
+ORDER = ("redis", "unbound", "clamd", "freshclam", "rspamd", "dovecot", "postfix")
 """The daemons in the order of their start; our own processes start between and after them."""
 
 _TIMEOUT_SECONDS = 2.0
@@ -38,7 +38,7 @@ _FRONTENDS = ("api", "worker", "sendmail")
 # `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; those that
 # submit mail with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
-_GROUPS = {name: ["postdrop"] for name in ("api", "reinjection", "sendmail", "worker")}
+_GROUPS = {name: ["postdrop"] for name in ("api", "lmtp", "reinjection", "sendmail", "worker")}
 _SOCKETS = {
     "keys": ["keys"],
     "milter": ["milter"],
@@ -55,6 +55,7 @@ def define_services(
     first = Service("prefork", _PREFORK_WAVE, prefork.launch, config.paths.log / "prefork.log", prefork.is_ready)
     define_daemons = (_define_redis, _define_unbound, _define_rspamd, _define_dovecot, _define_postfix)
     daemons = [define(config) for define in define_daemons]
+    daemons += antivirus.define_services(config.paths, _BACKEND_WAVE)
     own = [_define_process(name, config.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
     return [first, *daemons, *own]
 
@@ -80,12 +81,16 @@ def _define_process(
     async def prepare() -> None:
         process.ready_file(paths.run, name).unlink(missing_ok=True)
 
-    async def answers() -> bool:
+    async def usage_answers() -> bool:
         return not await dovecot_dict.is_unresponsive(paths.usage_socket)
 
+    async def learner_answers() -> bool:
+        return not await script_server.is_unresponsive(paths.learn_socket)
+
     wave = _FRONTEND_WAVE if name in _FRONTENDS else _BACKEND_WAVE
-    # Dovecot sessions that change a mailbox wait for this process, up to half a minute if it hangs.
-    is_alive = answers if name == "usage" else None
+    # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for
+    # `usage`, those that move mail to Junk or out of it two seconds a message for `learner`.
+    is_alive = {"usage": usage_answers, "learner": learner_answers}.get(name)
     return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
 
 
@@ -148,7 +153,12 @@ def _define_postfix(config: DaemonConfig) -> Service:
     # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
     watch = PostlogWatch(paths)
-    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection", paths.system_smtp: "system"}
+    sockets = {
+        paths.api_smtp: "api",
+        paths.reinjection_smtp: "reinjection",
+        paths.system_smtp: "system",
+        paths.returned_smtp: "returned",
+    }
 
     async def prepare() -> None:
         for link, service in sockets.items():

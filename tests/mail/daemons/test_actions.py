@@ -19,6 +19,8 @@ VARIANTS: list[dict[str, str]] = [
         "DNS__RESOLVER": "unbound",
         "FILTER__DNS_SERVERS": '["127.0.0.1:53"]',
         "FILTER__NETWORK_CHECKS": "false",
+        "FILTER__ANTIVIRUS": "true",
+        "SMTP__CLIENT_MESSAGE_RATE": "60",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
     },
@@ -52,7 +54,7 @@ def test_each_row_is_a_parameter_of_a_template():
 @pytest.mark.parametrize(
     "environ, service, expected",
     [
-        ({"FILTER__SPAM_SCORE": "5"}, "rspamd", {"local.d/actions.conf": "reload"}),
+        ({"FILTER__DNS_SERVERS": '["192.0.2.53:53"]'}, "rspamd", {"local.d/options.inc": "reload"}),
         ({"SERVER__ADDRESSES": '["192.0.2.7"]'}, "dovecot", {"dovecot.conf: listen": "reload"}),
         (
             {"SERVER__ADDRESSES": '["192.0.2.7"]'},

@@ -1,5 +1,6 @@
 """The rendered configuration of the daemons."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -135,9 +136,9 @@ def test_without_an_agent_there_is_no_policy_check():
     assert "check_policy_service" not in without
 
 
-def test_spam_is_rejected_only_if_configured():
-    assert "reject = null" in render.render_rspamd(settings(), FACTS)["local.d/actions.conf"]
-    assert "reject = 15" in render.render_rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
+def test_thresholds_are_not_those_of_the_filter():
+    changed = settings(FILTER__REJECT_SCORE="15", FILTER__SPAM_SCORE="5")
+    assert render.render_rspamd(changed, FACTS) == render.render_rspamd(settings(), FACTS)
 
 
 @pytest.mark.parametrize(
@@ -156,9 +157,28 @@ def test_the_filter_uses_its_own_dns_servers_or_the_instances(environ: dict[str,
 def test_without_network_checks_no_module_queries_the_network():
     off = render.render_rspamd(settings(FILTER__NETWORK_CHECKS="false"), FACTS)
     on = render.render_rspamd(settings(), FACTS)
-    for module in ("rbl", "spf", "dkim", "dmarc", "surbl", "fuzzy_check"):
+    for module in ("arc", "spf", "dkim", "dmarc"):
         assert "enabled = false" in off[f"local.d/{module}.conf"]
         assert f"local.d/{module}.conf" not in on
+    lists = '[{"zone": "bl.example", "codes": ["127.0.0.2"], "score": 1}]'
+    without = render.render_rspamd(settings(FILTER__NETWORK_CHECKS="false", FILTER__DNSBL=lists), FACTS)
+    assert "local lists = {  }\n" in without["lua/dnsbl.lua"]
+
+
+def test_a_dns_list_is_asked_once_for_all_its_codes():
+    lists = json.dumps([
+        {"zone": "a-b.example", "codes": ["127.0.0.2", "127.0.0.3"], "score": 2.5},
+        {"zone": "a.b.example", "codes": ["127.0.0.2"], "score": 1},
+        {"zone": "a-b.example", "codes": ["127.0.0.9"], "score": -1},
+    ])  # fmt: skip
+    text = render.render_rspamd(settings(FILTER__DNSBL=lists), FACTS)["lua/dnsbl.lua"]
+    assert (
+        "local lists = { { zone = 'a-b.example', rows = { "
+        "{ symbol = 'DNSBL_A_B_EXAMPLE', codes = { '127.0.0.2', '127.0.0.3' }, score = 2.5 }, "
+        "{ symbol = 'DNSBL_A_B_EXAMPLE__2', codes = { '127.0.0.9' }, score = -1 } } }, "
+        "{ zone = 'a.b.example', rows = { "
+        "{ symbol = 'DNSBL_A_B_EXAMPLE__3', codes = { '127.0.0.2' }, score = 1 } } } }\n"
+    ) in text
 
 
 def test_the_maps_call_only_functions():

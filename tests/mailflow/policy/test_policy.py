@@ -17,6 +17,7 @@ from hypothesis import given, strategies as st
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.policy.rules import UNAVAILABLE
 from mailkeep.features.mailflow.policy.service import PolicyServer
 from mailkeep.mail.message import srs
@@ -59,7 +60,9 @@ async def client(api: Api) -> AsyncIterator[PostfixClient]:
     await api.mailbox(ALICE)
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "policy"
-        server = await serve_policy(path, PolicyServer(api.app).answer, mode=0o600, group=os.getgid())
+        server = await serve_policy(
+            path, PolicyServer(api.app, HitCounter(api.app)).answer, mode=0o600, group=os.getgid()
+        )
         reader, writer = await asyncio.open_unix_connection(path)
         (row,) = await api.sql(
             "SELECT greatest(access_version, password_version) AS access FROM mailboxes WHERE address_key = %(key)s",
@@ -167,11 +170,11 @@ async def test_one_counted_recipient_does_not_become_many_external_messages(api:
     assert await request_expanding(client, f"more@{OTHER}", instance="3") == "DUNNO"
 
 
-def rewritten_sender(action: str) -> str:
-    """The decoded sender of the action `PREPEND X-Mailkeep-Sender: MARK SENDER`."""
+def rewritten_sender(action: str, domain: str = EXAMPLE) -> str:
+    """The decoded sender of the action `PREPEND X-Mailkeep-Sender: MARK SENDER DOMAIN`; empty if it stays."""
     words = action.split(" ")
-    assert words[:-1] == ["PREPEND", "X-Mailkeep-Sender:", "4a5b"], action
-    return b64decode(words[-1]).decode()
+    assert (words[:3], words[4:]) == (["PREPEND", "X-Mailkeep-Sender:", "4a5b"], [domain]), action
+    return "" if words[3] == "-" else b64decode(words[3]).decode()
 
 
 async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, client: PostfixClient) -> None:
@@ -187,12 +190,28 @@ async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, cl
     assert await rcpt(ALICE, "writer@far.test", "2") == "DUNNO"
     assert rewritten_sender(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
     for number, sender in enumerate(("", "x" * 240 + "@far.test", "two words@far.test")):
-        assert await rcpt(f"team@{EXAMPLE}", sender, f"3.{number}") == "DUNNO"
+        assert not rewritten_sender(await rcpt(f"team@{EXAMPLE}", sender, f"3.{number}"))
     # Bounces to the rewritten sender are forwarded; with a sender they are rewritten again.
-    assert await rcpt(rewritten, "", "4") == "DUNNO"
-    assert rewritten_sender(await rcpt(rewritten, "friend@far.test", "4"))
+    host = api.app.settings.server.name.lower()
+    assert not rewritten_sender(await rcpt(rewritten, "", "4"), host)
+    assert rewritten_sender(await rcpt(rewritten, "friend@far.test", "4"), host)
     # Nothing is rewritten on the submission ports.
     assert await rcpt(f"team@{EXAMPLE}", "writer@far.test", "5", policy_context="expanding") == "DUNNO"
+
+
+async def test_the_first_recipient_with_external_copies_names_the_domain_that_seals(
+    api: Api, client: PostfixClient
+) -> None:
+    await api.alias(f"team@{EXAMPLE}", ["a@far.test"])
+    await api.alias(f"more@{OTHER}", ["b@far.test"])
+    for instance, first, second in (
+        ("1", f"team@{EXAMPLE}", f"more@{OTHER}"),
+        ("2", f"more@{OTHER}", f"team@{EXAMPLE}"),
+    ):
+        changes = {"policy_context": "expanding/4a5b", "sasl_username": "", "instance": instance}
+        action = await client.request("RCPT", recipient=first, sender="writer@far.test", **changes)
+        assert rewritten_sender(action, first.partition("@")[2])
+        assert await client.request("RCPT", recipient=second, sender="writer@far.test", **changes) == "DUNNO"
 
 
 async def test_concurrent_messages_do_not_exceed_the_limit(api: Api, client: PostfixClient) -> None:

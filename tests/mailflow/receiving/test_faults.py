@@ -150,14 +150,14 @@ async def test_a_full_disk_is_temporary(post: Post, monkeypatch: pytest.MonkeyPa
 
 async def test_the_database_lost_between_rcpt_and_the_end_of_data(post: Post, monkeypatch: pytest.MonkeyPatch):
     alice = await post.api.mailbox()
-    real = service.check_recipient
+    real = service.check_sender
 
     async def judge_and_lose(*args: Any) -> Any:
         answer = await real(*args)
         await post.api.app.db.close()
         return answer
 
-    monkeypatch.setattr(service, "check_recipient", judge_and_lose)
+    monkeypatch.setattr(service, "check_sender", judge_and_lose)
     result = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
     assert codes(result) == [250, 250, 451]
     assert post.mail_of(alice) == []

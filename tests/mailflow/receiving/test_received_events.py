@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from mailkeep.features.mailflow.receiving import jobs, service
-from mailkeep.features.mailflow.receiving.rules import GTUBE, judge_content
+from mailkeep.features.mailflow.receiving.rules import GTUBE, has_test_string
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import EventsSettings, LimitsSettings, SmtpSettings
 from tests.plugins.post import LETTER, Post
@@ -168,11 +168,15 @@ async def test_gtube_goes_to_junk_with_an_event(post: Post):
     assert post.mail_of(alice) == []
     junk = post.api.app.data_dir / f"mail/{alice}/Maildir/.Junk"
     (copy,) = (junk / "new").iterdir()
-    assert b"\r\nX-Spam-Flag: YES\r\n" in copy.read_bytes()
+    assert (
+        b"\r\nX-Spam: Yes\r\nX-Mailkeep-Verdict: junk; score=1000.00; rule=junk_score; scope=server\r\n"
+        in copy.read_bytes()
+    )
     assert (junk / "maildirfolder").exists()
     (row,) = await post.messages()
     assert row["status"] == "received"
-    assert row["spam"] == {"score": 1000, "action": "add header", "symbols": ["GTUBE"]}
+    decided_by = {"scope": "server", "rule": "junk_score", "entry_id": None}
+    assert row["spam"] == {"score": 1000, "action": "add header", "symbols": ["GTUBE"], "decided_by": decided_by}
     published = dict(await post.events())
     assert list(published) == ["mail.received", "mail.spam", "mail.received.full"]
     assert published["mail.spam"] == {
@@ -193,15 +197,15 @@ async def test_the_words_of_others_filters_count_for_nothing(post: Post):
     await post.deliver(ALICE, content=b"X-Spam-Flag: YES\r\nX-Spam-Status: Yes, score=99\r\nX-Spam: Yes\r\n" + LETTER)
     assert len(post.mail_of(alice)) == 1
     assert [kind for kind, _ in await post.events()] == ["mail.received", "mail.received.full"]
-    assert (await post.messages())[0]["spam"] == {"score": None, "action": None, "symbols": []}
+    assert (await post.messages())[0]["spam"] == {"score": None, "action": None, "symbols": [], "decided_by": None}
 
 
 @pytest.mark.parametrize("cut", range(0, len(GTUBE) + 1, 7))
 def test_gtube_is_found_wherever_the_pieces_end(cut: int):
     content = b"x" * 100 + GTUBE + b"y" * 100
-    assert judge_content([content[: 100 + cut], content[100 + cut :]]).is_spam
-    assert judge_content(bytes([byte]) for byte in content).is_spam
-    assert not judge_content([GTUBE[:-1], b"", b"z"]).is_spam
+    assert has_test_string([content[: 100 + cut], content[100 + cut :]])
+    assert has_test_string(bytes([byte]) for byte in content)
+    assert not has_test_string([GTUBE[:-1], b"", b"z"])
 
 
 async def test_sent_mail_has_an_event_of_its_arrival(post: Post):

@@ -18,7 +18,14 @@ import mailkeep
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.operations.health import rules, service
 from mailkeep.features.operations.health.model import HealthCheck, Status
-from mailkeep.mail.daemons.node_report import Certificate, NodeReport, ProbeResult, SendingAddress
+from mailkeep.mail.daemons.node_report import (
+    Certificate,
+    DnsListStatus,
+    NodeReport,
+    ProbeResult,
+    ScannerStatus,
+    SendingAddress,
+)
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from tests.support.caller import Caller
@@ -241,11 +248,24 @@ def test_health_reports_the_probe_message(result: ProbeResult | None, status: st
     assert component.latency_ms == (result.latency_ms if result else None)
 
 
+def test_health_reports_the_virus_scanner_and_dns_lists():
+    assert rules.antivirus(None).status == rules.dns_lists([]).status == "disabled"
+    working = ScannerStatus("1.4.6", "27456", NOW)
+    assert rules.antivirus(working).status == "ok"
+    old = ScannerStatus("1.4.6", "27456", NOW, advice="The virus signatures are 9 days old.")
+    assert rules.antivirus(old).status == "degraded"
+    assert rules.antivirus(ScannerStatus(problem="The virus scanner does not answer.")).status == "down"
+    lists = [DnsListStatus("a.example", NOW), DnsListStatus("b.example", NOW, "It contains every address.")]
+    component = rules.dns_lists(lists)
+    assert (component.status, component.advice) == ("degraded", "b.example: It contains every address.")
+
+
 async def test_health_details_explain_each_component(api: Api):
     answer = await api.sue.get("/health/details")
     assert answer.status == 200
     found = {each["component"]: each for each in answer.data["components"]}
-    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe"}
+    names = {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe"}
+    assert set(found) == names | {"antivirus", "dns_lists"}
     assert found["database"]["status"] == "ok"
     assert found["database"]["latency_ms"] >= 0
     assert found["database"]["version"]

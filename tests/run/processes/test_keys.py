@@ -1,4 +1,4 @@
-"""The requests of the filter: signing keys, and whether a recipient has a mailbox."""
+"""The requests of the filter: signing keys, and verdicts on incoming mail."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ import pytest
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.processes.keys import KeysListener
-from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
+from tests.support.client import EXAMPLE, Api
 
 ALICE = f"alice@{EXAMPLE}"
 
@@ -25,26 +26,7 @@ ALICE = f"alice@{EXAMPLE}"
 @pytest.fixture
 async def listener(api: Api) -> KeysListener:
     await api.mailbox(ALICE)
-    domain_id = str(DOMAIN_IDS[EXAMPLE])
-    for name, destination in (("out", "a@far.test,b@far.test"), ("both", f"{ALICE},a@far.test"), ("in", ALICE)):
-        body = {"domain_id": domain_id, "source_local_part": name, "destination": destination}
-        assert (await api.sue.post("/aliases", body)).status == 201
-    return KeysListener(api.app)
-
-
-@pytest.mark.parametrize(
-    "local, status",
-    [("alice", 200), ("alice%2Btag", 200), ("in", 200), ("both", 200), ("out", 404), ("out%2Btag", 404), ("none", 404)],
-)
-async def test_a_recipient_is_local_if_a_copy_goes_to_a_mailbox(
-    listener: KeysListener, local: str, status: int
-) -> None:
-    assert (await listener.answer(f"/homes/{local}%40{EXAMPLE}"))[0] == status
-
-
-@pytest.mark.parametrize("recipient", ["a%40far.test", "", "%40", "%ff", "no-address", "a/b%40far.test"])
-async def test_other_recipients_are_not_local(listener: KeysListener, recipient: str) -> None:
-    assert (await listener.answer(f"/homes/{recipient}"))[0] == 404
+    return KeysListener(api.app, HitCounter(api.app))
 
 
 async def test_managed_domains_have_keys(api: Api, listener: KeysListener) -> None:
@@ -52,6 +34,52 @@ async def test_managed_domains_have_keys(api: Api, listener: KeysListener) -> No
     status, body = await listener.answer("/keys/SIGNED.test")
     assert (status, b'"selector"' in body) == (200, True)
     assert (await listener.answer("/keys/far.test"))[0] == 404
+
+
+async def alerts(api: Api) -> list[str]:
+    found = (await api.sue.get("/events?kind=system.alert")).data
+    return [each["data"]["reason"] for each in found if each["data"]["alert"] == "forward_unsealed"]
+
+
+async def test_a_domain_seals_with_its_newest_rsa_key(api: Api, listener: KeysListener) -> None:
+    domain_id = (await api.sue.post("/domains", {"name": "sealed.test"})).data["id"]
+    (first,) = [
+        each for each in (await api.sue.get(f"/domains/{domain_id}/dkim-keys")).data if each["algorithm"] != "ed25519"
+    ]
+    status, body = await listener.answer("/seals/SEALED.test/0")
+    found = json.loads(body)
+    assert (status, found["domain"], found["selector"]) == (200, "sealed.test", first["selector"])
+    assert found["algorithm"] == "rsa"
+    assert await alerts(api) == []
+
+
+async def test_a_domain_without_keys_seals_nothing_and_causes_one_alert(api: Api, listener: KeysListener) -> None:
+    await api.sue.post("/domains", {"name": "keyless.test"})
+    await api.sql("UPDATE dkim_keys SET stage = 'retired' RETURNING id")
+    for _ in range(2):
+        assert await listener.answer("/seals/keyless.test/0") == (200, b"{}")
+    (reason,) = await alerts(api)
+    assert reason.startswith("keyless.test has no active RSA key")
+
+
+async def test_messages_that_left_unsealed_cause_one_alert_until_the_listener_answers_again(
+    api: Api, listener: KeysListener
+) -> None:
+    await api.sue.post("/domains", {"name": "sealed.test"})
+    for count, alerted in (("2", 1), ("1", 1), ("0", 1), ("3", 2)):
+        assert (await listener.answer(f"/seals/sealed.test/{count}"))[0] == 200
+        assert len(await alerts(api)) == alerted
+    assert sorted(each[:40] for each in await alerts(api)) == [
+        f"{n} forwarded messages left without an ARC" for n in "23"
+    ]
+
+
+@pytest.mark.parametrize("path", ["far.test/0", "mx.example.com/0", "%ff/0", "x/y/0", ""])
+async def test_a_name_that_is_not_managed_seals_nothing_without_alert(
+    api: Api, listener: KeysListener, path: str
+) -> None:
+    assert await listener.answer(f"/seals/{path}") == (200, b"{}")
+    assert await alerts(api) == []
 
 
 async def request_keys(listener: KeysListener, sender: str, login: str) -> tuple[int, Any]:
@@ -71,7 +99,7 @@ async def tenants(api: Api) -> KeysListener:
     for domain, source in (("a.test", "team"), ("b.test", "help"), ("a.test", "")):
         body = {"domain_id": ids[domain], "source_local_part": source, "destination": "alice@a.test"}
         assert (await api.sue.post("/aliases", body)).status == 201
-    return KeysListener(api.app)
+    return KeysListener(api.app, HitCounter(api.app))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +180,7 @@ async def test_without_the_database_the_answer_is_503(tenants: KeysListener, mon
 
 
 @pytest.mark.parametrize(
-    "sent, status", [("/keys", 400), ("/others/x", 400), ("/homes/a%00b%40far.test", 400), ("", 400)]
+    "sent, status", [("/keys", 400), ("/others/x", 400), ("/verdict/{}", 400), ("/verdict/[", 400), ("", 400)]
 )
 async def test_unknown_requests_are_refused(listener: KeysListener, sent: str, status: int) -> None:
     assert await listener.answer(sent) == (status, b"{}")
@@ -165,7 +193,7 @@ async def test_requests_come_by_a_unix_socket(listener: KeysListener, tmp_path: 
         server = await asyncio.start_unix_server(listener.handle_connection, sock=listening)
         async with server, asyncio.timeout(30):
             reader, writer = await asyncio.open_unix_connection(path)
-            for path, answer in ((f"/homes/alice%40{EXAMPLE}", b"200 {}\n"), ("/homes/none", b"404 {}\n")):
+            for path, answer in (("/ping/", b"200 {}\n"), ("/keys/far.test", b"404 {}\n")):
                 writer.write(f"{path}\n".encode())
                 assert await reader.readline() == answer
             writer.close()

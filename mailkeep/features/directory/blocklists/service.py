@@ -40,6 +40,15 @@ async def examine(lookups: Lookups, zones: Sequence[str], addresses: Sequence[Ad
     return list(await asyncio.gather(*(_examine(lookups, zone, each) for zone in zones for each in addresses)))
 
 
+async def find_problem(lookups: Lookups, zone: str) -> str | None:
+    """Why a list is not to be relied on, by its test entries for IPv4 (§5); None if it works."""
+    try:
+        await _require_working(lookups, zone, 4)
+    except _Unavailable as error:
+        return str(error.args[0])
+    return None
+
+
 async def _examine(lookups: Lookups, zone: str, address: Address) -> BlocklistResult:
     result = BlocklistResult(zone, str(address), "not_listed")
     try:

@@ -68,3 +68,15 @@ class RouteExplanation:
     route: Route
     steps: tuple[RouteStep, ...]
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Whose filter settings and lists apply to a recipient: its mailboxes, each with its domain, and, if it has
+    external destinations (`is_forwarded`), the domain that forwards to them (None: the server's host name). An alias
+    domain has those of its target. Nobody's, if no mail is delivered to the recipient.
+    """
+
+    mailboxes: Mapping[UUID, UUID]
+    is_forwarded: bool
+    forwarding_id: UUID | None

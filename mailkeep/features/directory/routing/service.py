@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -10,13 +11,18 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import rules, store
-from mailkeep.features.directory.routing.model import Route, RouteExplanation
+from mailkeep.features.directory.routing.model import Filters, Route, RouteExplanation
 from mailkeep.settings import Settings
 
 
 async def route(conn: Conn, recipient: str) -> Route:
     """The route of a recipient, for delivery; accepts any text."""
     return await store.route(conn, rules.normalize_recipient(recipient))
+
+
+async def find_filters(conn: Conn, recipients: Sequence[str]) -> list[Filters]:
+    """Whose filter settings and lists apply to each recipient, in one statement; accepts any text."""
+    return await store.find_filters(conn, [rules.normalize_recipient(each) for each in recipients])
 
 
 async def list_visible_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
@@ -26,6 +32,25 @@ async def list_visible_destinations(conn: Conn, address: str, domain_id: UUID) -
     """
     explanation = await store.explain(conn, rules.normalize_recipient(address), [domain_id])
     return frozenset(delivery.address.lower() for delivery in explanation.route.deliveries)
+
+
+async def find_forwarding_domain(conn: Conn, original: str, destination: str) -> str:
+    """The name of the domain whose alias or forward sends mail for `original` on to an external destination; empty if
+    there is none (any more).
+    """
+    pending, visited = [original], set[str]()
+    while pending:
+        address = pending.pop(0)
+        name = rules.normalize_recipient(address).rpartition("@")[2].lower()
+        domain = await domains.find_by_name(conn, name)
+        if domain is None or address in visited:
+            continue
+        visited.add(address)
+        destinations = await list_visible_destinations(conn, address, domain.id)
+        if destination.lower() in destinations:
+            return name
+        pending += destinations
+    return ""
 
 
 async def route_recipient(conn: Conn, address: str, size: int = 0) -> Route:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.routing.model import Route, RouteDestination, RouteExplanation, RouteStep
+from mailkeep.features.directory.routing.model import Filters, Route, RouteDestination, RouteExplanation, RouteStep
 from mailkeep.settings import Settings
 
 
@@ -30,6 +30,25 @@ async def route_recipient(conn: Conn, address: str, size: int) -> Route:
         {"address": address, "size": size},
     )
     return _route(await cursor.fetchone())
+
+
+async def find_filters(conn: Conn, addresses: Sequence[str]) -> list[Filters]:
+    """Whose filter settings and lists apply to each address."""
+    cursor = await conn.execute(
+        """
+        SELECT f.mailbox_ids, f.domain_ids, f.is_forwarded, f.forwarding_id
+        FROM unnest(%(addresses)s::text[]) WITH ORDINALITY AS a(address, number)
+        CROSS JOIN LATERAL route_filters(a.address) f
+        ORDER BY a.number
+        """,
+        {"addresses": list(addresses)},
+    )
+    return [
+        Filters(
+            dict(zip(row["mailbox_ids"], row["domain_ids"], strict=True)), row["is_forwarded"], row["forwarding_id"]
+        )
+        for row in await cursor.fetchall()
+    ]
 
 
 async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> RouteExplanation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,6 +22,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     RetryIntervals,
     TrackedMessage,
 )
+from mailkeep.features.mailflow.external_copies import service as external_copies
 from mailkeep.features.mailflow.suppressions import service as suppressions
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
@@ -48,6 +49,7 @@ async def apply_lines(
     updates = await _attach_messages(conn, at, rules.collect_updates(timed_lines, tracked, intervals))
     updates = [await _hide_attempts(conn, update) for update in updates]
     updates = await _attach_forwarded_messages(conn, at, updates)
+    await _record_returned(conn, updates, tracked)
     for source, new in rules.count_new_messages(updates, tracked):
         counters.add("messages_accepted", "outbound", source, times=new)
     open_mail: dict[str, TrackedMessage] = {}
@@ -77,6 +79,18 @@ async def apply_lines(
     return {
         mail.queue_id for mail in [update.mail for update in updates] + list(tracked.values()) if not mail.is_forwarded
     }
+
+
+async def _record_returned(conn: Conn, updates: Sequence[LogUpdate], tracked: Mapping[str, TrackedMessage]) -> None:
+    """Record that Postfix has accepted external copies that the lmtp agent returned."""
+    returned: dict[str, str] = {}
+    for mail in (update.mail for update in updates if update.mail.origin == "returned"):
+        before = tracked.get(mail.queue_id)
+        is_new = mail.queue_recipients is not None and (before is None or before.queue_recipients is None)
+        if is_new and (marker := mail.head.get(rules.MARKER_FIELD)):
+            returned[marker] = mail.queue_id
+    if returned:
+        await external_copies.record_acceptance(conn, returned)
 
 
 def _queue_ids(lines: Iterable[postfix_log.LogLine]) -> set[str]:
@@ -133,24 +147,30 @@ async def _hide_attempts(conn: Conn, update: LogUpdate) -> LogUpdate:
     return replace(update, attempts=tuple(attempts))
 
 
-async def _find_forwarding_domain(conn: Conn, mail: TrackedMessage, attempt: LoggedAttempt) -> LoggedAttempt:
-    """An attempt of incoming mail with its forwarding domain: the one whose alias or forward names the recipient."""
-    if mail.origin != "inbound" or attempt.recipient == attempt.original_recipient:
-        return attempt
-    pending, visited = [attempt.original_recipient], set[str]()
-    while pending:
-        address = pending.pop(0)
-        name = rules.domain_of(address)
-        domain = await domains.find_by_name(conn, name)
-        if domain is None or address in visited:
-            continue
-        visited.add(address)
-        destinations = await routing.list_visible_destinations(conn, address, domain.id)
-        if attempt.recipient.lower() in destinations:
-            is_first = name == rules.domain_of(attempt.original_recipient)
-            return attempt if is_first else replace(attempt, forwarding_domain=name)
-        pending += destinations
-    return replace(attempt, forwarding_domain="")
+async def _with_forwarding_domains(
+    conn: Conn, mail: TrackedMessage, attempts: Sequence[LoggedAttempt]
+) -> list[LoggedAttempt]:
+    """The attempts for external recipients of incoming mail, each with the domain that forwards it: the one whose alias
+    or forward names the recipient. Of a returned copy, the agent has recorded who forwards it.
+    """
+    if mail.origin == "returned":
+        copies = await external_copies.find_returned(conn, mail.head.get(rules.MARKER_FIELD, ""))
+        return [
+            replace(each, original_recipient=copy.original, forwarding_domain=copy.domain_name)
+            if (copy := copies.get(each.recipient))
+            else replace(each, forwarding_domain="")
+            for each in attempts
+        ]
+    if mail.origin != "inbound":
+        return list(attempts)
+    return [
+        each
+        if each.recipient == each.original_recipient
+        else replace(
+            each, forwarding_domain=await routing.find_forwarding_domain(conn, each.original_recipient, each.recipient)
+        )
+        for each in attempts
+    ]
 
 
 async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate]) -> list[LogUpdate]:
@@ -172,7 +192,7 @@ async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence
         attempts = [
             each for each in update.attempts if each.is_remote or not await find_domain(rules.domain_of(each.recipient))
         ]
-        attempts = [await _find_forwarding_domain(conn, update.mail, each) for each in attempts]
+        attempts = await _with_forwarding_domains(conn, update.mail, attempts)
         rows = dict(update.mail.forwarded_messages)
         for name, recipients in rules.recipients_by_forwarding_domain(update.mail, attempts).items():
             if name in rows:

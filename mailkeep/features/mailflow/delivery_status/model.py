@@ -11,8 +11,8 @@ from uuid import UUID
 from mailkeep.features.record.messages.model import Message, ServerReply
 
 AttemptStatus = Literal["delivered", "relayed", "deferred", "bounced"]
-Origin = Literal["api", "submission", "inbound", "reinjection"]
-"""The port on which mail arrived: of the API, mail clients, other servers, Dovecot."""
+Origin = Literal["api", "submission", "inbound", "reinjection", "returned"]
+"""The port on which mail arrived: of the API, mail clients, other servers, Dovecot, the lmtp agent."""
 QueueExit = Literal["done", "expired", "deleted", "refused"]
 """How a message left the queue: `done` (each recipient has its line), given up, deleted by an operator, or refused
 before it was queued.
@@ -84,7 +84,7 @@ class TrackedMessage:
     @property
     def is_forwarded(self) -> bool:
         """Whether it is incoming mail, tracked for its external copies."""
-        return self.origin in ("inbound", "reinjection")
+        return self.origin in ("inbound", "reinjection", "returned")
 
 
 @dataclass(frozen=True, slots=True)

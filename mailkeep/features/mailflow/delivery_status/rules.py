@@ -23,6 +23,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
     SubmissionEnvelope,
     TrackedMessage,
 )
+from mailkeep.features.mailflow.external_copies import model as external_copies
 from mailkeep.features.mailflow.receiving.model import RejectedRecipient
 from mailkeep.features.mailflow.sending import writes
 from mailkeep.features.record.messages.model import (
@@ -47,10 +48,11 @@ _ORIGINS: dict[str, Origin] = {
 }
 # By the last component of `syslog_name` of the cleanup services behind the other ports. Their smtpd services are not
 # used, since they also log connections without a message.
-_FORWARDING_ORIGINS: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}
+_FORWARDING_ORIGINS: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection", "returned": "returned"}
 _OTHER_SERVERS = ("mx", "smtp", "postfix", "inbound")
 _STATUSES: dict[log.Status, AttemptStatus] = {"sent": "delivered", "deferred": "deferred", "bounced": "bounced"}
-_STORED_FIELDS = ("from", "to", "cc", "subject", "received")
+MARKER_FIELD = external_copies.MARKER_FIELD.lower()
+_STORED_FIELDS = ("from", "to", "cc", "subject", "received", MARKER_FIELD)
 # The first Received field of a message of `mailflow/sendmail`.
 _SENDMAIL_RECEIVED = re.compile(r"by \S+ \(Mailkeep\) with local id ([0-9a-f-]{36});.*")
 _BEST_FIRST = ("delivered", "relayed", "bounced", "deferred")
@@ -300,7 +302,7 @@ def forwarding_domain(mail: TrackedMessage, attempt: LoggedAttempt) -> str:
 
     Mail that Dovecot submits is from a mailbox: its sender, or From for replies with the null sender (RFC 5230 §5.1).
     """
-    if mail.origin == "inbound":
+    if mail.origin in ("inbound", "returned"):
         return domain_of(attempt.original_recipient) if attempt.forwarding_domain is None else attempt.forwarding_domain
     return domain_of(mail.sender or from_address(mail))
 

@@ -24,9 +24,11 @@ from mailkeep.features.mailflow.delivery_status.model import (
     RetryIntervals,
     SubmissionEnvelope,
 )
+from mailkeep.features.mailflow.external_copies import service as external_copies
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
 from mailkeep.features.mailflow.sending import service as sending
+from mailkeep.features.mailflow.verdicts import service as verdicts
 from mailkeep.features.record.messages import content, service as messages
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import log as postfix_log
@@ -89,7 +91,10 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
             raise PositionMoved
         counters = Counters()
         sent_ids = await log_updates.apply_lines(conn, at, timed_lines, _retry_intervals(app), counters)
-        incoming = [(time, line) for time, line in timed_lines if line.queue_id not in sent_ids]
+        by_filter = await verdicts.record_refused(conn, at, _refused_by_filter(timed_lines), limit.allow)
+        counters.add("deliveries", "inbound", "rejected", times=sum(by_filter.values()))
+        others = sent_ids | by_filter.keys()
+        incoming = [(time, line) for time, line in timed_lines if line.queue_id not in others]
         rejected = [(time, rejection) for time, line in incoming if (rejection := rules.rejection(line))]
         counters.add("deliveries", "inbound", "rejected", times=len(rejected))
         if recorded := [(time, rejection) for time, rejection in rejected if limit.allow(rejection.client, time)]:
@@ -103,6 +108,18 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
     app.counters.include(counters.drain())
     failpoint.reach("log.committed")
     return position
+
+
+def _refused_by_filter(timed_lines: Sequence[tuple[datetime, postfix_log.LogLine]]) -> set[str]:
+    """The queue IDs of messages that a filter refused for good at the end of their data."""
+    return {
+        line.queue_id
+        for _, line in timed_lines
+        if isinstance(line.fact, postfix_log.LoggedRejection)
+        and line.queue_id
+        and rules.is_refused_at_end(line)
+        and line.fact.smtp_code >= 500
+    }
 
 
 def _retry_intervals(app: App) -> RetryIntervals:
@@ -181,6 +198,8 @@ async def prune(app: App) -> None:
     at = app.clock()
     async with app.db.tx() as conn:
         await store.delete_stale(conn, at - _STALE, at - _NEVER_QUEUED)
+        await external_copies.delete_old(conn, at - _STALE)
+    await verdicts.prune(app)
 
 
 async def find_missing(

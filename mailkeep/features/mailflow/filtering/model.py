@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from mailkeep.features.mailflow.filter_training.model import TrainingStatus
 from mailkeep.features.record.audit.model import AuditTarget
 from mailkeep.web.areas import OWN_MAILBOX, Area
 
@@ -66,7 +67,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class ScoreThreshold:
     """A score in force, and the scope where it is set."""
 
     score: float
@@ -81,15 +82,18 @@ class Threshold:
 class Policy:
     """What applies to a mailbox, or to the external copies of a domain: thresholds, and the entries that match."""
 
-    junk: Threshold
-    reject: Threshold
+    junk: ScoreThreshold
+    reject: ScoreThreshold
     entries: Sequence[Entry] = ()
 
 
 class Subject(NamedTuple):
-    """Whose policy is looked up: a mailbox of a domain, or (None) the external copies that the domain forwards."""
+    """Whose policy is looked up: a mailbox of a domain, or (None) the external copies that the domain forwards.
 
-    domain_id: UUID
+    Without a domain: the external copies that the server's host name forwards.
+    """
+
+    domain_id: UUID | None
     mailbox_id: UUID | None = None
 
 
@@ -118,7 +122,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DecisionStep:
     """A step of a decision. `entry` and `matched`, or `threshold`, are what it is about; neither: no rule matched.
 
     `result`: `applies` (or is reached); an allow entry is `not_proved`, `not_checked` (DNS) or, at RCPT, decided
@@ -129,7 +133,7 @@ class Step:
     rule: Rule | None = None
     entry: Entry | None = None
     matched: Literal["author", "envelope", "network"] | None = None
-    threshold: Threshold | None = None
+    threshold: ScoreThreshold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Explanation:
     """A decision with the steps that led to it; the last one decided."""
 
     decision: Decision
-    steps: tuple[Step, ...]
+    steps: tuple[DecisionStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +229,6 @@ class EffectiveValues:
     reject_score: EffectiveValue[float]
     digest: EffectiveValue[Digest]
     learn: EffectiveValue[bool]
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingStatus:
-    """What the filter has learned. `collecting`: it does not use it yet, for which it needs `required` of each."""
-
-    state: Literal["unavailable", "collecting", "active"] = "unavailable"
-    spam_learned: int = 0
-    ham_learned: int = 0
-    required: int = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from mailkeep.features.mailflow.filtering.model import (
     Scope,
     StoredEntry,
     Subject,
-    Threshold,
+    ScoreThreshold,
 )
 
 _SELECT = """
@@ -50,49 +50,25 @@ async def find_policies(
         for number, (of_message, _) in enumerate(lookups)
         for each in of_message
     ]
-    # `entries` reads the unique index of filter_entries once for each key: OFFSET 0 prevents other joins.
     cursor = await conn.execute(
         """
-        SELECT s.number, s.domain_id, s.mailbox_id,
-               coalesce(m.junk_score, d.junk_score, g.junk_score) AS junk_score,
-               CASE WHEN m.junk_score IS NOT NULL THEN 'mailbox' WHEN d.junk_score IS NOT NULL THEN 'domain'
-                    ELSE 'server' END AS junk_scope,
-               coalesce(m.reject_score, d.reject_score, g.reject_score) AS reject_score,
-               CASE WHEN m.reject_score IS NOT NULL THEN 'mailbox' WHEN d.reject_score IS NOT NULL THEN 'domain'
-                    ELSE 'server' END AS reject_scope,
-               coalesce(entries.list, '[]') AS entries
+        SELECT s.number, s.domain_id, s.mailbox_id, p.*
         FROM jsonb_to_recordset(%(subjects)s) AS s(number integer, domain_id uuid, mailbox_id uuid)
         JOIN jsonb_to_recordset(%(values)s) AS v(number integer, keys text[]) ON v.number = s.number
-        JOIN filter_settings g ON g.domain_id IS NULL AND g.mailbox_id IS NULL
-        LEFT JOIN filter_settings d ON d.domain_id = s.domain_id AND d.mailbox_id IS NULL
-        LEFT JOIN filter_settings m ON m.mailbox_id = s.mailbox_id AND m.domain_id IS NULL
-        LEFT JOIN LATERAL (
-            SELECT jsonb_agg(jsonb_build_array(e.id, e.scope, e.list, e.kind, e.value, e.enforced)) AS list
-            FROM unnest(v.keys) AS k(value)
-            CROSS JOIN LATERAL (
-                SELECT id, 'server' AS scope, list, kind, value, enforced FROM filter_entries
-                WHERE domain_id IS NULL AND mailbox_id IS NULL AND value = k.value
-                UNION ALL
-                SELECT id, 'domain', list, kind, value, enforced FROM filter_entries
-                WHERE domain_id = s.domain_id AND mailbox_id IS NULL AND value = k.value
-                UNION ALL
-                SELECT id, 'mailbox', list, kind, value, enforced FROM filter_entries
-                WHERE domain_id IS NULL AND mailbox_id = s.mailbox_id AND value = k.value
-                OFFSET 0
-            ) e
-        ) entries ON true
+        CROSS JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, v.keys) p
         """,
         {"subjects": _json(subjects), "values": _json(values)},
     )
     found: list[dict[Subject, Policy]] = [{} for _ in lookups]
     for row in await cursor.fetchall():
-        found[row["number"]][Subject(row["domain_id"], row["mailbox_id"])] = _policy(row)
+        found[row["number"]][Subject(row["domain_id"], row["mailbox_id"])] = read_policy(row)
     return found
 
 
-def _policy(row: Mapping[str, Any]) -> Policy:
+def read_policy(row: Mapping[str, Any]) -> Policy:
+    """A policy from the columns of the SQL function `filter_policy`."""
     entries = tuple(Entry(UUID(entry_id), *rest) for entry_id, *rest in row["entries"])
-    junk, reject = (Threshold(row[f"{name}_score"], row[f"{name}_scope"]) for name in ("junk", "reject"))
+    junk, reject = (ScoreThreshold(row[f"{name}_score"], row[f"{name}_scope"]) for name in ("junk", "reject"))
     return Policy(junk, reject, entries)
 
 

@@ -15,8 +15,11 @@ servers (policy context `expanding`), and for every recipient of mail that Sieve
 the limits of expansion and the counter of forwarded copies are checked; the copies are counted at the end of the
 message. The rules are in `mailflow/receiving`.
 
+**Deny entries.** On port 25 Postfix sends a request for recipients to whom a deny entry may apply (context `denying`);
+`mailflow/verdicts` decides.
+
 **Rewritten senders** (`mail/message/srs`). Mail of other servers with external copies leaves with a rewritten sender.
-The policy server writes it to a header field (PREPEND); Rspamd's milter removes the field and changes the sender. Mail
-that goes only to mailboxes keeps its sender. Postfix finds the original sender of a bounce through the lookup tables of
-a second socket.
+The policy server writes it, with the domain that forwards, to a header field (PREPEND); Rspamd's milter removes the
+field, changes the sender and seals the message for the domain (ARC). Mail that goes only to mailboxes keeps its sender.
+Postfix finds the original sender of a bounce through the lookup tables of a second socket.
 """

@@ -23,9 +23,11 @@ EXTERNAL = Route("deliver", (), 1)
 _SENDER_FIELD = "X-Mailkeep-Sender"
 
 
-def prepend_sender(secret: str, sender: str) -> str:
-    """The action that passes the rewritten sender to Rspamd in a header field; `secret` proves its origin."""
-    return f"PREPEND {_SENDER_FIELD}: {secret} {b64encode(sender.encode()).decode()}"
+def prepend_sender(secret: str, sender: str | None, domain: str) -> str:
+    """The action that passes the rewritten sender (None: it stays) and the domain that forwards the message to Rspamd
+    in a header field; `secret` proves its origin.
+    """
+    return f"PREPEND {_SENDER_FIELD}: {secret} {b64encode(sender.encode()).decode() if sender else '-'} {domain}"
 
 
 def refusal_action(refusal: Refusal) -> str:

@@ -21,12 +21,14 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED, NO_SENDER
 from mailkeep.features.mailflow.policy import rules
 from mailkeep.features.mailflow.policy.model import Transaction
 from mailkeep.features.mailflow.receiving import service as receiving
 from mailkeep.features.mailflow.receiving.rules import FORWARDS_TOO_MUCH
+from mailkeep.features.mailflow.verdicts import service as verdicts
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import DUNNO, OK
 from mailkeep.mail.postfix.socketmap import Table
@@ -40,8 +42,8 @@ _MAX_TRANSACTIONS = 10_000  # far above the number of Postfix processes; the lea
 class PolicyServer:
     """Answers policy requests. Keeps the transaction of each Postfix process from one request to the next."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, hits: HitCounter) -> None:
+        self._app, self._hits = app, hits
         self._rewriter = srs.rewriter(app.vault, app.settings)
         self._transactions: OrderedDict[str, Transaction] = OrderedDict()
         self._key_processes: set[int] | None = None  # recorded in key_sessions; None: not read yet
@@ -56,11 +58,27 @@ class PolicyServer:
             log.exception("a message or recipient is deferred: its policy request failed")
         return rules.UNAVAILABLE
 
+    async def _check_deny_entries(self, request: Mapping[str, str]) -> str:
+        """The action for a recipient with deny entries; DUNNO if that fails: they are checked again at the end."""
+        recipient, sender = request.get("recipient", ""), request.get("sender", "")
+        try:
+            refuses = await verdicts.refuses_recipient(
+                self._app, self._hits, recipient, sender, request.get("client_address", "")
+            )
+        except Unavailable:
+            return DUNNO
+        except Exception:
+            log.exception("the deny entries of a recipient could not be checked")
+            return DUNNO
+        return f"550 5.7.1 {verdicts.REFUSED}" if refuses else DUNNO
+
     async def _answer(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")
         # On port 25 the context ends with a secret. Rspamd trusts the field with the rewritten sender only with it.
         context, _, secret = context.partition("/")
         match request.get("protocol_state"):
+            case "RCPT" if context == "denying":
+                return await self._check_deny_entries(request)
             case "RCPT" if context == "expanding":
                 return await self._check_recipient(request, secret)
             case "RCPT" if context == "redirect":
@@ -110,7 +128,7 @@ class PolicyServer:
         """
         address = request.get("recipient", "")
         if secret and self._rewriter.restore(address, self._app.clock()):
-            return self._rewrite_sender(request, secret)
+            return self._pass_on(request, secret)
         routes = self._transaction(request.get("instance", "")).routes
         size = rules.parse_number(request.get("size"))
         reply, route = await receiving.check_recipient(
@@ -122,12 +140,14 @@ class PolicyServer:
             has_external = any(each.external for each in routes.values())
             routes[address] = route
             if secret and route.external and not has_external:
-                return self._rewrite_sender(request, secret)
+                return self._pass_on(request, secret)
         return DUNNO
 
-    def _rewrite_sender(self, request: Mapping[str, str], secret: str) -> str:
+    def _pass_on(self, request: Mapping[str, str], secret: str) -> str:
+        """The first recipient with external copies decides which domain seals the message (ARC)."""
         rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
-        return DUNNO if rewritten is None else rules.prepend_sender(secret, rewritten)
+        domain = receiving.forwarding_domain(self._app, request.get("recipient", ""))
+        return rules.prepend_sender(secret, rewritten, domain)
 
     async def _check_redirect(self, request: Mapping[str, str]) -> str:
         """The action for a recipient of mail that Sieve sends. External recipients of redirected mail count as copies.

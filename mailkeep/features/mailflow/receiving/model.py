@@ -10,6 +10,7 @@ from uuid import UUID
 from msgspec import Meta, Struct, field
 
 from mailkeep.features.directory.routing.model import Route
+from mailkeep.features.mailflow.filtering.model import DecidedBy
 from mailkeep.features.record.events.model import (
     DomainName,
     EventPayload,
@@ -22,13 +23,13 @@ from mailkeep.features.record.events.model import (
     SpamScore,
     SubjectText,
 )
-from mailkeep.features.record.messages.model import Message, Source
+from mailkeep.features.record.messages.model import Message, MessageDomain, Source
 from mailkeep.mail.message.header_fields import MessageHeader
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_process import ParsedMessage
 
 ReceiveOutcome = Literal[
-    "deliver", "mailbox_full", "message_too_large", "unknown_user", "report_refused", "report_deferred"
+    "deliver", "mailbox_full", "message_too_large", "unknown_user", "refused", "report_refused", "report_deferred"
 ]
 """The result of a delivery: to at least one destination, or why to none."""
 
@@ -37,7 +38,7 @@ ReceiveOutcome = Literal[
 class InboundMail:
     """A message for recipients whose routes are `deliver` or `bounce`. Each call of `content` reads it from the start.
 
-    `trace`: the Received field to prepend (RFC 5321 §4.4), with its CRLF.
+    `trace`: the Received field to prepend (RFC 5321 §4.4), with its CRLF. `client_address`: of the SMTP client.
     """
 
     queue_id: str
@@ -48,6 +49,7 @@ class InboundMail:
     content: Callable[[], Iterable[bytes]]
     source: Source
     trace: bytes = b""
+    client_address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,19 @@ class TargetMailbox:
 
 @dataclass(frozen=True, slots=True)
 class SpamVerdict:
-    """The verdict of the filter; `action` is Rspamd's: `no action`, `add header`."""
+    """What was decided about a copy of a message. `score` and `symbols`: of the filter, None and empty without one.
+    `action` in Rspamd's words: `no action` (inbox), `add header` (Junk), `reject`. `decided_by`: None if no rule did.
+    """
 
-    score: float
-    action: str
-    symbols: Sequence[str]
+    score: float | None
+    action: Literal["no action", "add header", "reject"]
+    symbols: Sequence[str] = ()
+    decided_by: DecidedBy | None = None
 
     @property
     def is_spam(self) -> bool:
-        """Whether it belongs in the Junk folder: mail that the filter would only defer is not spam."""
-        return self.action not in ("no action", "greylist", "soft reject")
+        """Whether it belongs in the Junk folder, or is refused."""
+        return self.action != "no action"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,16 @@ class MailboxCopy:
     rcpt_to: Sequence[str]
     verdict: SpamVerdict
     parsed: ParsedMessage | UnparsableMessage | None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCopy:
+    """A copy that is refused as spam: by a mailbox, or by a domain that would forward it, for these recipients."""
+
+    domain: MessageDomain
+    recipients: Sequence[str]
+    verdict: SpamVerdict
+    mailbox_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

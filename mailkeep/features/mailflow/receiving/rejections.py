@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+
+from msgspec import to_builtins
 
 from mailkeep.app import App
 from mailkeep.core.network import source_of
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
-from mailkeep.features.mailflow.receiving.model import RejectedRecipient
-from mailkeep.features.mailflow.receiving.rules import recipient_domain
+from mailkeep.features.mailflow.receiving.model import InboundMail, RefusedCopy, RejectedRecipient, SpamVerdict
+from mailkeep.features.mailflow.receiving.rules import REFUSED, header_summary, recipient_domain
+from mailkeep.features.mailflow.receiving.wire import mail_spam
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain, Recipient, ServerReply
 from mailkeep.features.record.messages.rules import inbound_message
+
+Unforwarded = Mapping[str, tuple[SpamVerdict, Sequence[str]]]
+"""The verdict of domains that do not forward a message, with their recipients that would, by domain name."""
 
 _MINUTE = 60
 _ROWS_A_MINUTE = 60
@@ -61,6 +70,33 @@ async def record_rejections(conn: Conn, rejections: Sequence[tuple[datetime, Rej
     for at, rejected in rejections:
         domain = managed[recipient_domain(rejected.rcpt_to)]
         await messages.insert_messages(conn, [_rejected_message(at, rejected, domain)])
+
+
+async def record_refused(conn: Conn, at: datetime, mail: InboundMail, copy: RefusedCopy) -> None:
+    """Record a copy that a mailbox, or a domain that would forward it, refuses as spam, with its `mail.spam`."""
+    reply = ServerReply(REFUSED.code, REFUSED.enhanced, REFUSED.text)
+    rows = [Recipient(address, "rejected", 1, reply) for address in copy.recipients]
+    verdict = replace(copy.verdict, action="reject")
+    message = replace(
+        inbound_message(at, mail.source, copy.domain, header_summary(mail), mail.mail_from, rows),
+        status="rejected",
+        queue_id=mail.queue_id,
+        mailbox_id=copy.mailbox_id,
+        spam_score=verdict.score,
+        spam_action=verdict.action,
+        spam_symbols=list(verdict.symbols),
+        spam_decided_by=to_builtins(verdict.decided_by),
+    )
+    await messages.insert_messages(conn, [message])
+    await events.emit(conn, at, Event(message.domain_id, message.id, mail_spam(message, verdict)))
+
+
+async def record_unforwarded(conn: Conn, at: datetime, mail: InboundMail, unforwarded: Unforwarded) -> None:
+    """Record that domains, by name, do not forward a message to the destinations of their recipients."""
+    for name, (verdict, originals) in unforwarded.items():
+        domain = await domains.find_by_name(conn, name)
+        row_domain = MessageDomain(domain.id if domain else None, name)
+        await record_refused(conn, at, mail, RefusedCopy(row_domain, originals, verdict))
 
 
 def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain | None) -> Message:

@@ -9,21 +9,28 @@ from datetime import timedelta
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.features.mailflow.reports.model import ArrivedMail
+from mailkeep.features.record.messages.model import HeaderSummary
+from mailkeep.mail.message.header_fields import MessageHeader
 from mailkeep.mail.smtp.reply import SmtpReply
 
+CRLF = "\r\n"
 MAX_HOPS = 100  # Received fields; more are a loop (RFC 5321 §6.3)
 
-HAM = SpamVerdict(0.0, "no action", ())
+HAM = SpamVerdict(0.0, "no action")
 # The test string that every spam filter recognises: https://spamassassin.apache.org/gtube/
 GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
-_GTUBE_VERDICT = SpamVerdict(1000.0, "add header", ("GTUBE",))
+TEST_SCORE = 1000.0
+TEST_SYMBOLS = ("GTUBE",)
 
+DENIED = SmtpReply(550, "5.7.1", "Refused by the recipient's filter")
+REFUSED = SmtpReply(554, "5.7.1", "Refused by the recipient's filter")
 _REPLIES = {
     "deliver": SmtpReply(250, "2.1.5", "Ok"),
     "bounce": SmtpReply(250, "2.1.5", "Ok"),
     "unknown_user": SmtpReply(550, "5.1.1", "User unknown"),
     "mailbox_full": SmtpReply(452, "4.2.2", "Mailbox full"),
     "message_too_large": SmtpReply(552, "5.2.2", "The message is larger than the mailbox's quota"),
+    "refused": REFUSED,
     "report_refused": SmtpReply(552, "5.3.4", "The message is too large for a report"),
     "report_deferred": SmtpReply(452, "4.3.1", "Too many reports wait to be read, try again later"),
     "mailbox_inactive": SmtpReply(550, "5.2.1", "Mailbox disabled"),
@@ -39,6 +46,7 @@ SKIPPED_MAILBOX = SmtpReply(552, "5.2.2", "Mailbox full")
 TOO_MANY_HOPS = SmtpReply(554, "5.4.6", f"Mail loop: the message has more than {MAX_HOPS} Received fields")
 TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "Too many external recipients, send this recipient a separate message")
 FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
+_NEVER_REFUSED = ("postmaster", "abuse")
 _ESCAPED = re.compile(r"\\(.)")
 _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
@@ -74,6 +82,12 @@ def unquote_local_part(recipient: str) -> str:
     return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
 
 
+def is_postmaster(recipient: str) -> bool:
+    """Whether lists never refuse mail for a recipient, with any tag (RFC 5321 §4.5.1, RFC 2142): it goes to Junk."""
+    local_part = recipient.rpartition("@")[0] or recipient
+    return re.split(r"[^a-z]", local_part.strip('"').lower(), maxsplit=1)[0] in _NEVER_REFUSED
+
+
 def recipient_domain(address: str) -> str:
     """The domain of an address, as A-labels if it is a domain name; empty without one."""
     domain = address.rpartition("@")[2] if "@" in address else ""
@@ -83,15 +97,38 @@ def recipient_domain(address: str) -> str:
         return domain.lower()
 
 
-def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
-    """The verdict of the built-in filter: spam if the unparsed message contains the GTUBE string."""
+def has_test_string(chunks: Iterable[bytes]) -> bool:
+    """Whether the unparsed message contains the GTUBE string."""
     carry = b""
     for chunk in chunks:
         window = carry + chunk
         if GTUBE in window:
-            return _GTUBE_VERDICT
+            return True
         carry = window[-len(GTUBE) + 1 :]
-    return HAM
+    return False
+
+
+def header_summary(mail: InboundMail) -> HeaderSummary:
+    """What the history shows of a message's header."""
+    head = mail.head
+    sender = head.from_address or mail.mail_from
+    return HeaderSummary(head.message_id, sender, head.to_addresses, head.cc_addresses, head.subject, mail.size)
+
+
+def filter_fields(verdict: SpamVerdict) -> str:
+    """The header fields with the verdict for a copy. `X-Spam: Yes` only if it is for Junk."""
+    parts = ["junk" if verdict.is_spam else "inbox"]
+    if verdict.score is not None:
+        parts.append(f"score={verdict.score:.2f}")
+    if verdict.decided_by:
+        parts += [f"rule={verdict.decided_by.rule}", f"scope={verdict.decided_by.scope}"]
+    return f"{'X-Spam: Yes' + CRLF if verdict.is_spam else ''}X-Mailkeep-Verdict: {'; '.join(parts)}{CRLF}"
+
+
+def author_of(head: MessageHeader) -> str:
+    """The address of From; empty if there are several, or none."""
+    fields = [field for field in head.fields if field.name.lower() == "from"]
+    return head.from_address if len(fields) == 1 and len(head.senders) == 1 else ""
 
 
 def retry_delay(attempts: int) -> timedelta | None:

@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from msgspec import to_builtins
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
@@ -23,11 +24,13 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
-from mailkeep.features.mailflow.receiving import rules, store, wire
+from mailkeep.features.mailflow.receiving import filters, rejections, rules, store, wire
+from mailkeep.features.mailflow.receiving.filters import CountHit, ignore_hit
 from mailkeep.features.mailflow.receiving.model import (
     InboundMail,
     MailboxCopy,
     ReceiveOutcome,
+    RefusedCopy,
     SpamVerdict,
     TargetMailbox,
 )
@@ -36,7 +39,6 @@ from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import content_path, link_content
 from mailkeep.features.record.messages.model import (
-    HeaderSummary,
     Message,
     MessageDomain,
     Recipient,
@@ -54,6 +56,7 @@ log = structlog.get_logger("mailkeep.receiving")
 
 
 smtp_reply = rules.smtp_reply
+check_sender = filters.check_sender
 
 
 async def check_recipient(
@@ -105,7 +108,7 @@ async def charge_copies(app: App, charge_id: str | None, routes: Mapping[str, Ro
     return await abuse.charge_forwards(app, app.clock(), charge_id, copies) if copies else None
 
 
-async def accept(app: App, mail: InboundMail) -> SmtpReply:
+async def accept(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit) -> SmtpReply:
     """Deliver a message of the built-in listener, unless a limit refuses it; returns the reply to the end of DATA."""
     if mail.head.hops > rules.MAX_HOPS:
         return rules.TOO_MANY_HOPS
@@ -115,7 +118,7 @@ async def accept(app: App, mail: InboundMail) -> SmtpReply:
         return SmtpReply(550 if permanent else 450, "5.7.1" if permanent else "4.7.1", refusal.message)
     outcome: ReceiveOutcome = "unknown_user"
     try:
-        outcome = await deliver(app, mail)
+        outcome = await deliver(app, mail, count_hit)
     finally:
         if outcome != "deliver" and any(route.external for route in routes.values()):
             with suppress(Unavailable):
@@ -128,22 +131,24 @@ async def accept(app: App, mail: InboundMail) -> SmtpReply:
 class _DeliveryPlan:
     """The mailboxes that get a message, those that are full, and its external recipients.
 
-    `recipients`: the addresses of the envelope that lead to each mailbox, by its ID.
+    `recipients`: the addresses of the envelope that lead to each mailbox, by its ID. `unforwarded`: the verdicts of the
+    domains that do not forward the message, and their recipients, by name.
     """
 
     mail: InboundMail
-    verdict: SpamVerdict
+    verdicts: Mapping[UUID, SpamVerdict]
     recipients: Mapping[UUID, Sequence[str]]
     targets: Mapping[UUID, TargetMailbox]
     full: Sequence[TargetMailbox]
     external: Sequence[str]
+    unforwarded: Mapping[str, tuple[SpamVerdict, Sequence[str]]]
     parsed: ParsedMessage | UnparsableMessage | None
 
 
-async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
+async def deliver(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit) -> ReceiveOutcome:
     """Deliver a message to its mailboxes and queue its external copies; returns when all is on disk and in the history.
 
-    For a bounce address, the report is applied instead.
+    For a bounce address, the report is applied instead. Refused, with rows in the history, if each copy is (`filters`).
 
     A full mailbox is skipped, with a row in the history, if the message has another destination. After an exception no
     copy is left, except under a queue ID that will be retried.
@@ -153,25 +158,40 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
         await bounce_reports.receive(app, address, mail.content, from_other_server=mail.source == "smtp")
     if len(reports) == len(mail.recipients):
         return "deliver"
-    recipients, external = _split_destinations(mail)
+    recipients, forwards = _split_destinations(app, mail)
     reports = [
         recipient for recipient, route in mail.recipients if any(each.type == "report" for each in route.deliveries)
     ]
     if reports:
         reply = await reports_feature.accept_mail(app, rules.arrived_mail(mail, reports))
-        if not recipients and not external:
+        if not recipients and not forwards:
             return "deliver" if reply.is_positive else "report_refused" if reply.is_permanent else "report_deferred"
-    async with app.db.autocommit() as conn:
-        all_targets = await store.find_mailboxes(conn, recipients, always_full=app.settings.events.received_full)
-    full = [target for target in all_targets.values() if target.is_full(mail.size)]
-    targets = {mailbox_id: target for mailbox_id, target in all_targets.items() if target not in full}
-    if not targets and not external:
+    judged = await filters.judge(app, mail, recipients, forwards, count_hit)
+    full = [target for target in judged.targets.values() if target.is_full(mail.size)]
+    targets = {mailbox_id: target for mailbox_id, target in judged.targets.items() if target not in full}
+    if not targets and not forwards:
         return _full_outcome(full, mail.size) if full else "unknown_user"
-    verdict = await asyncio.to_thread(rules.judge_content, mail.content())
+    unforwarded = {
+        name: (verdict, list(dict.fromkeys(recipient for recipient, _ in forwards[name])))
+        for name, verdict in judged.domains.items()
+        if verdict.is_spam
+    }
+    if judged.is_refused and not reports:
+        async with app.db.tx() as conn:
+            for mailbox_id, target in judged.targets.items():
+                domain, verdict = MessageDomain(target.domain_id, target.domain_name), judged.verdicts[mailbox_id]
+                copy = RefusedCopy(domain, recipients[mailbox_id], verdict, mailbox_id)
+                await rejections.record_refused(conn, app.clock(), mail, copy)
+            await rejections.record_unforwarded(conn, app.clock(), mail, unforwarded)
+        return "refused"
+    external = dict.fromkeys(
+        address for name, pairs in forwards.items() if name not in unforwarded for _, address in pairs
+    )
     async with AsyncExitStack() as stack:
         publishes_full_mail = any(target.publishes_full_mail for target in targets.values())
         parsed = await parse_message(app, mail, stack) if publishes_full_mail else None
-        await _write_copies(app, _DeliveryPlan(mail, verdict, recipients, targets, full, external, parsed))
+        plan = _DeliveryPlan(mail, judged.verdicts, recipients, targets, full, list(external), unforwarded, parsed)
+        await _write_copies(app, plan)
     if mail.source == "smtp":
         count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
     return "deliver"
@@ -241,7 +261,7 @@ async def _record_copies(
             mail,
             message,
             plan.recipients[mailbox_id],
-            plan.verdict,
+            plan.verdicts[mailbox_id],
             plan.parsed if plan.targets[mailbox_id].publishes_full_mail else None,
         )
         for mailbox_id, (message, _) in copies.items()
@@ -250,6 +270,7 @@ async def _record_copies(
     new = [mailbox_id for mailbox_id, copy in by_mailbox.items() if copy.message.id in recorded]
     if new:
         await messages.insert_messages(conn, [_full_mailbox_message(app, plan, target) for target in plan.full])
+    await rejections.record_unforwarded(conn, at, mail, plan.unforwarded)
     if plan.external:
         await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.external, at)
     # Last, and in a fixed order: this locks rows for which other transactions wait.
@@ -290,17 +311,17 @@ def _content_events(copy: MailboxCopy) -> Iterator[Event]:
         yield Event(message.domain_id, message.id, payload)
 
 
-def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[str]]:
-    """The recipients that lead to each mailbox, and the external addresses."""
+def _split_destinations(app: App, mail: InboundMail) -> tuple[dict[UUID, list[str]], dict[str, list[tuple[str, str]]]]:
+    """The recipients that lead to each mailbox; and by forwarding domain, the recipients with external addresses."""
     to_mailboxes: dict[UUID, list[str]] = {}
-    external: dict[str, None] = {}
+    external: dict[str, list[tuple[str, str]]] = {}
     for recipient, route in mail.recipients:
         for delivery in route.deliveries:
             if delivery.type == "external":
-                external[delivery.address] = None
+                external.setdefault(forwarding_domain(app, recipient), []).append((recipient, delivery.address))
             elif delivery.mailbox_id is not None:
                 to_mailboxes.setdefault(delivery.mailbox_id, []).append(recipient)
-    return to_mailboxes, list(external)
+    return to_mailboxes, external
 
 
 def _write_to_maildir(app: App, plan: _DeliveryPlan, message: Message) -> maildir.MaildirDelivery:
@@ -309,9 +330,11 @@ def _write_to_maildir(app: App, plan: _DeliveryPlan, message: Message) -> maildi
     assert mailbox_id is not None
     trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.recipients[mailbox_id][0]}\r\n"
     folder = maildir_of(app.data_dir, mailbox_id)
-    if plan.verdict.is_spam:
-        trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
-        folder = _junk(folder)
+    verdict = plan.verdicts[mailbox_id]
+    if mail.source == "smtp" or verdict.is_spam:
+        trace += rules.filter_fields(verdict)
+    if verdict.is_spam:
+        folder = maildir.junk_folder(folder)
     # The built-in listener uses a new queue ID for each message: there is no earlier delivery.
     delivery = maildir.deliver(
         folder,
@@ -322,15 +345,6 @@ def _write_to_maildir(app: App, plan: _DeliveryPlan, message: Message) -> maildi
     )
     link_content(app.data_dir, message.id, delivery.path)
     return delivery
-
-
-def _junk(folder: Path) -> Path:
-    """The Junk folder of a Maildir; the empty file marks it as one (Maildir++)."""
-    junk = folder / ".Junk"
-    if not junk.exists():
-        junk.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (junk / "maildirfolder").touch(mode=0o600)
-    return junk
 
 
 def _with_trace(trace: bytes, mail: InboundMail) -> Iterator[bytes]:
@@ -346,8 +360,9 @@ def forward_path(data_dir: Path, queue_id: str) -> Path:
 def _message(app: App, plan: _DeliveryPlan, target: TargetMailbox) -> Message:
     server_reply = ServerReply(250, "2.0.0", "Delivered")
     recipients = [Recipient(address, "received", 1, server_reply) for address in plan.recipients[target.mailbox_id]]
-    spam = plan.verdict if plan.verdict.is_spam else None
-    return inbound_message(app.clock(), plan.mail, target, recipients, spam)
+    verdict = plan.verdicts[target.mailbox_id]
+    is_judged = verdict.is_spam or verdict.decided_by is not None
+    return inbound_message(app.clock(), plan.mail, target, recipients, verdict if is_judged else None)
 
 
 def inbound_message(
@@ -356,23 +371,15 @@ def inbound_message(
     """The history's row of a message for one mailbox, whose recipients have the same status; `verdict`: the spam
     filter's result to store.
     """
-    head = mail.head
-    header = HeaderSummary(
-        head.message_id,
-        head.from_address or mail.mail_from,
-        head.to_addresses,
-        head.cc_addresses,
-        head.subject,
-        mail.size,
-    )
     domain = MessageDomain(target.domain_id, target.domain_name)
     return replace(
-        basic_inbound_message(at, mail.source, domain, header, mail.mail_from, recipients),
+        basic_inbound_message(at, mail.source, domain, rules.header_summary(mail), mail.mail_from, recipients),
         queue_id=mail.queue_id,
         mailbox_id=target.mailbox_id,
         spam_score=verdict.score if verdict else None,
         spam_action=verdict.action if verdict else None,
         spam_symbols=list(verdict.symbols) if verdict else [],
+        spam_decided_by=to_builtins(verdict.decided_by) if verdict else None,
     )
 
 

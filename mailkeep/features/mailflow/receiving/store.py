@@ -7,22 +7,65 @@ from datetime import datetime
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
+from mailkeep.features.mailflow.filtering import service as filtering
+from mailkeep.features.mailflow.filtering.model import Policy
 from mailkeep.features.mailflow.receiving.model import QueuedForward, TargetMailbox
 
 
-async def find_mailboxes(conn: Conn, mailbox_ids: Collection[UUID], *, always_full: bool) -> dict[UUID, TargetMailbox]:
-    """The mailboxes among these that still exist, in the order in which transactions lock them."""
+async def find_mailboxes(
+    conn: Conn, mailbox_ids: Collection[UUID], values: Sequence[str], *, always_full: bool
+) -> dict[UUID, tuple[TargetMailbox, Policy]]:
+    """The mailboxes among these that still exist, in the order in which transactions lock them, with their policies.
+    `values`: of the list entries that can match.
+    """
     cursor = await conn.execute(
         """
         SELECT m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes, m.used_bytes,
-               publishes_full_mail(d.id, %(always_full)s) AS publishes_full_mail
+               publishes_full_mail(d.id, %(always_full)s) AS publishes_full_mail, p.*
         FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        CROSS JOIN LATERAL filter_policy(d.id, m.id, %(values)s::text[]) p
         WHERE m.id = ANY(%(ids)s) AND m.deleted_at IS NULL
         ORDER BY m.id
         """,
-        {"ids": list(mailbox_ids), "always_full": always_full},
+        {"ids": list(mailbox_ids), "always_full": always_full, "values": list(values)},
     )
-    return {row["mailbox_id"]: TargetMailbox(**row) for row in await cursor.fetchall()}
+    return {
+        row["mailbox_id"]: (
+            TargetMailbox(**{name: row[name] for name in TargetMailbox.__slots__}),
+            filtering.read_policy(row),
+        )
+        for row in await cursor.fetchall()
+    }
+
+
+async def find_policies(
+    conn: Conn, mailbox_ids: Collection[UUID], domains: Collection[str], values: Sequence[str]
+) -> list[Policy]:
+    """The policies of mailboxes, and of the external copies that these domains forward."""
+    cursor = await conn.execute(
+        """
+        SELECT p.* FROM mailboxes m
+        CROSS JOIN LATERAL filter_policy(m.domain_id, m.id, %(values)s::text[]) p
+        WHERE m.id = ANY(%(ids)s) AND m.deleted_at IS NULL
+        UNION ALL
+        SELECT p.* FROM unnest(%(domains)s::text[]) n (name) LEFT JOIN domains d ON d.name = n.name
+        CROSS JOIN LATERAL filter_policy(coalesce(d.alias_of, d.id), NULL, %(values)s::text[]) p
+        """,
+        {"ids": list(mailbox_ids), "domains": list(domains), "values": list(values)},
+    )
+    return [filtering.read_policy(row) for row in await cursor.fetchall()]
+
+
+async def find_policies_by_name(conn: Conn, domains: Collection[str], values: Sequence[str]) -> dict[str, Policy]:
+    """The policies of the external copies that domains forward, by their names; the server's for names of no domain."""
+    cursor = await conn.execute(
+        """
+        SELECT n.name, p.* FROM unnest(%(domains)s::text[]) n (name) LEFT JOIN domains d ON d.name = n.name
+        CROSS JOIN LATERAL filter_policy(coalesce(d.alias_of, d.id), NULL, %(values)s::text[]) p
+        """,
+        {"domains": list(domains), "values": list(values)},
+    )
+    return {row["name"]: filtering.read_policy(row) for row in await cursor.fetchall()}
 
 
 async def insert_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:

@@ -35,7 +35,7 @@ def mail_spam(message: Message, verdict: SpamVerdict) -> MailSpam:
         message_id=message.message_id,
         from_=message.from_address,
         domain=message.domain_name,
-        spam_score=verdict.score,
+        spam_score=verdict.score or 0.0,
         spam_action=verdict.action,
     )
 
@@ -68,7 +68,7 @@ def mail_received_full(
         envelope=EventEnvelope(mail.mail_from, list(rcpt_to)),
         domain=message.domain_name,
         size=message.size,
-        spam_score=verdict.score,
+        spam_score=verdict.score or 0.0,
         spam_action=verdict.action,
         queue_id=mail.queue_id,
         truncated=parsed.truncated if parsed else False,

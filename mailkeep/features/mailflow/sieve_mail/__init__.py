@@ -9,8 +9,8 @@ messages. Without a key, the reply waits.
 Replies to other servers count with the forwarded copies of the mailbox's domain (`abuse.forward_per_hour`), and not for
 the mailbox: everybody can cause them, and must not be able to suspend it.
 
-Redirected messages are forwarded mail: not signed, and also sent if `sending_enabled` is false. While the mailbox is
-suspended or in the trash, those to other servers wait (`outbound.give_up_hours`): there may be no other copy of them.
-One that the mailbox or four mailboxes here have redirected before is dropped: tags let scripts evade Pigeonhole's
-check for loops, and two mailboxes multiplied one message without end.
+Redirected messages are forwarded mail: sealed (`mailflow/arc`), not signed, and also sent if `sending_enabled` is
+false. While the mailbox is suspended or in the trash, those to other servers wait (`outbound.give_up_hours`): there may
+be no other copy of them. One that the mailbox or four mailboxes here have redirected before is dropped: tags let
+scripts evade Pigeonhole's check for loops, and two mailboxes multiplied one message without end.
 """

@@ -58,7 +58,7 @@ async def sign_reply(app: App, reply: SpooledMessage) -> SignedReply:
 
 
 async def check_redirect(conn: Conn, message: SpooledMessage) -> Mapping[str, int]:
-    """The recipients of other servers of a redirected message, by the domain for which they count.
+    """The recipients of other servers of a redirected message, by the domain that forwards it.
 
     MailRefused for a loop or a long chain. UNAVAILABLE while the mailbox is suspended or deleted and a recipient is on
     another server: the message waits, because it may be the only copy.

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from mailkeep.core.clock import iso
-from mailkeep.features.operations.health.model import Component, HealthCheck, ServerHealth, Status
-from mailkeep.mail.daemons.node_report import Certificate, NodeReport, ProbeResult, SendingAddress
+from mailkeep.features.operations.health.model import Component, HealthCheck, ServerHealth, State, Status
+from mailkeep.mail.daemons.node_report import (
+    Certificate,
+    DnsListStatus,
+    NodeReport,
+    ProbeResult,
+    ScannerStatus,
+    SendingAddress,
+)
 
 _MIN_FREE = 0.05
 _MIN_FREE_BYTES = 64 << 20
@@ -134,6 +142,27 @@ def probe(result: ProbeResult | None, at: datetime) -> Component:
     return Component(name, "ok", None, details, result.latency_ms)
 
 
+def antivirus(scanner: ScannerStatus | None) -> Component:
+    """The virus scanner: down if it does not answer, degraded if its signatures are missing or old."""
+    name = "antivirus"
+    if scanner is None:
+        return Component(name, "disabled")
+    signed_at = iso(scanner.signed_at) if scanner.signed_at else None
+    details = {"signatures": scanner.signatures, "signatures_at": signed_at}
+    status: State = "down" if scanner.problem else "degraded" if scanner.advice else "ok"
+    return Component(name, status, scanner.problem or scanner.advice, details, version=scanner.version)
+
+
+def dns_lists(lists: Sequence[DnsListStatus]) -> Component:
+    """The DNS lists of the filter: degraded if one fails its test, so that its answers do not count."""
+    name = "dns_lists"
+    if not lists:
+        return Component(name, "disabled")
+    details = {"lists": [{"zone": each.zone, "at": iso(each.at), "problem": each.problem} for each in lists]}
+    problems = [f"{each.zone}: {each.problem}" for each in lists if each.problem]
+    return Component(name, "degraded" if problems else "ok", " ".join(problems) or None, details)
+
+
 def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> Component:
     """A component of several supervised processes: down if one of those in `needed` does not run."""
     states = {each: running.get(each, False) for each in needed}
@@ -142,10 +171,19 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
     return Component(name, "down" if down else "ok", advice, {"processes": states})
 
 
+def with_filter_problem(component: Component, report: NodeReport | None) -> Component:
+    """The component `filter` with what the process `node` has found: degraded without verdicts. Others unchanged."""
+    if component.name != "filter" or component.status != "ok" or report is None or not report.filter_problem:
+        return component
+    return replace(component, status="degraded", advice=report.filter_problem)
+
+
 def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
     """The components that the process `node` reports; degraded if there is no report of the last minute."""
     if report is None or at - report.created_at > MAX_REPORT_AGE:
         advice = "The process node has not reported for a minute: see log/node.log."
-        return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns", "probe")]
+        names = ("queue", "certificates", "dns", "probe", "antivirus", "dns_lists")
+        return [Component(name, "degraded", advice) for name in names]
     served, names = certificates(report.certificate, at), dns(hostname, report.sending, report.dane_problem)
-    return [queue(report.queue), served, names, probe(report.probe, at)]
+    filters = [antivirus(report.scanner), dns_lists(report.dns_lists)]
+    return [queue(report.queue), served, names, probe(report.probe, at), *filters]

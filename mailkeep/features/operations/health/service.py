@@ -27,7 +27,7 @@ _CHECK_SECONDS = 1.5
 _read_schema = cache(read_schema)
 _PROCESSES = {
     "mta": ("postfix", "logs", "policy", "milter"),
-    "filter": ("rspamd", "redis", "keys"),
+    "filter": ("rspamd", "redis", "keys", "learner"),
     "mailboxes": ("dovecot", "lmtp", "usage"),
 }
 _since: dict[tuple[Path, str], tuple[State, datetime]] = {}  # of each component: its status, and since when
@@ -53,12 +53,13 @@ async def details(app: App) -> list[Component]:
     components = [await _database_component(app), *_mail_components(app), await _disk_component(app)]
     if app.settings.is_full_profile:
         report = await asyncio.to_thread(app.node_report) if app.node_report else None
+        components = [rules.with_filter_problem(each, report) for each in components]
         components += rules.node_components(report, app.settings.server.hostname, at)
     else:
         advice = "Available in the full profile only."
         components += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
         components.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
-        components.append(Component("probe", "disabled", advice))
+        components += [Component(name, "disabled", advice) for name in ("probe", "antivirus", "dns_lists")]
     return [replace(each, since=_update_since(app, each, at)) for each in components]
 
 

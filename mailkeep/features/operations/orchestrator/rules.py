@@ -31,6 +31,9 @@ _ENDS = {
 _WITHOUT = {
     "unbound": "Mail to other servers waits in the queue.",
     "redis": "The spam filter works without its statistics.",
+    "clamd": "Incoming mail is accepted without a scan for viruses, or waits at the sending servers "
+    "(filter.antivirus_on_failure).",
+    "freshclam": "Virus signatures are not updated.",
     "rspamd": "Incoming mail waits at the sending servers, and mail programs get a temporary error when they send.",
     "dovecot": "Mail programs can't sign in, and incoming mail waits in the queue.",
     "postfix": "Mail is neither received nor delivered. Other servers try again.",

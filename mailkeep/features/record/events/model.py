@@ -72,7 +72,11 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     """Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
-    `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
+    `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
+    virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
+    and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
+    `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
+    `forward_unsealed`: forwarded mail left without an ARC seal.
     """
 
     kind: ClassVar[Kind] = "system.alert"
@@ -89,7 +93,11 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
 
     alert: Annotated[
         str,
-        Meta(description="`outcome_unknown`, `apply_rolled_back`, `apply_failed` or `system_mail_undelivered`."),
+        Meta(
+            description="`outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, "
+            "`antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, "
+            "`filter_recovered` or `forward_unsealed`."
+        ),
     ]
     message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None
     from_: Annotated[str | None, Meta(description="The address of its sender.")] = field(name="from", default=None)

@@ -7,46 +7,26 @@
 --
 -- Submitted mail is signed only if From is one address that the login may send from, which the listener checks. Other mail
 -- is rejected. Postfix checks only the envelope sender, which recipients don't see and a signature doesn't cover.
+--
+-- The files in `lua` add their parts.
+package.path = '@@rspamd_conf@@/?.lua;' .. package.path
+
 local tcp = require "rspamd_tcp"
-local ucl = require "ucl"
 local log = require "rspamd_logger"
 local util = require "rspamd_util"
+local listener = require "lua.listener"
+rspamd_plugins.mailkeep = require "lua.authentication" -- for milter_headers.conf
+require "lua.dnsbl"
+@@if antivirus@@
+require "lua.virus"
+@@end@@
+require "lua.verdict"
+require "lua.arc"
 
 -- Rspamd's numbers for the `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
 local inbound = require("lua_settings").numeric_settings_id("inbound")
-local listener = "@@keys_socket@@"
 local max_address = 320 -- octets: more than any address here has, within the listener's limit
-
-local function encode(text)
-  return (text:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end))
-end
-
--- Sends a request to the listener. `on_response` gets an error, or status and body. Returns false if it can't be sent.
-local function request(task, path, on_response)
-  return tcp.request{
-    task = task,
-    host = listener,
-    port = 0,
-    timeout = 5.0,
-    data = { path, '\n' },
-    stop_pattern = '\n',
-    callback = function(err, data, conn)
-      if conn then conn:close() end
-      local code, body
-      if not err and data then code, body = tostring(data):match('^(%d%d%d) ([^\n]*)') end
-      on_response(err, tonumber(code), body or '')
-    end,
-  }
-end
-
-local function parse_json(task, body)
-  local parser = ucl.parser()
-  local is_parsed, problem = parser:parse_string(body)
-  if is_parsed then return parser:get_object() end
-  log.errx(task, 'the response of the keys listener is not JSON: %s', problem)
-  return {}
-end
 
 local function sign_with_all(task, response)
   local sign = rspamd_plugins.dkim.sign -- not defined yet when this file is loaded
@@ -84,14 +64,15 @@ local id = rspamd_config:register_symbol{
       if login then refuse(task, 'From must contain exactly one address, which you may send as') end
       return
     end
+    local encode = listener.encode
     local subject = login and encode(from[1].addr) .. '/' .. encode(login) or encode(from[1].domain)
-    local is_sent = request(task, '/keys/' .. subject, function(err, code, body)
+    local is_sent = listener.request(task, '/keys/' .. subject, function(err, code, body)
       if code == 200 then
-        local response = parse_json(task, body)
+        local response = listener.parse_json(task, body)
         if response.unsigned then task:get_mempool():set_variable('unsigned', 'yes') end
         sign_with_all(task, response)
       elseif code == 403 then
-        refuse(task, parse_json(task, body).refused)
+        refuse(task, listener.parse_json(task, body).refused)
       else
         log.errx(task, 'no keys for %s: %s', from[1].domain, err or code)
       end
@@ -122,45 +103,8 @@ rspamd_config:register_symbol{
   end
 }
 
--- Spam is not forwarded. If all recipients are external, it is rejected. If one has a mailbox here, the lmtp agent discards
--- the external copies. Recipients are looked up one after the other until one has a mailbox.
-local function reject_unless_mailbox(task, recipients, number)
-  local recipient = recipients[number]
-  if not recipient then
-    task:set_pre_result('reject', 'Spam is not forwarded', 'inbound')
-    return
-  end
-  local is_sent = request(task, '/homes/' .. encode(recipient.addr), function(err, code)
-    if code == 404 then
-      reject_unless_mailbox(task, recipients, number + 1)
-    elseif code ~= 200 then
-      log.errx(task, 'looking up the mailbox of %s failed: %s', recipient.addr, err or code)
-      task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
-    end
-  end)
-  if not is_sent then
-    log.errx(task, 'the mailbox of %s could not be looked up', recipient.addr)
-    task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
-  end
-end
-
-rspamd_config:register_symbol{
-  name = 'SPAM_FOR_OTHERS',
-  type = 'postfilter',
-  priority = 9,
-  callback = function(task)
-    if task:get_settings_id() ~= inbound then return end
-    local action = task:get_metric_action()
-    -- As in the envelope: Rspamd removes tags, and a bounce address has one.
-    local recipients = task:get_recipients{'smtp', 'orig'}
-    if (action == 'add header' or action == 'rewrite subject') and recipients and #recipients > 0 then
-      reject_unless_mailbox(task, recipients, 1)
-    end
-  end
-}
-
--- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it into
--- a field with a secret mark: it has no other way to pass it on.
+-- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it and
+-- the domain that forwards into a field with a secret mark: it has no other way to pass them on.
 rspamd_config:register_symbol{
   name = 'PASSED_ON',
   type = 'idempotent',
@@ -169,9 +113,9 @@ rspamd_config:register_symbol{
     if task:get_settings_id() ~= inbound then return end
     local reply
     for _, field in ipairs(task:get_header_full('X-Mailkeep-Sender') or {}) do
-      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+)%s*$')
+      local sender = tostring(field.value):match('^%s*@@senders_mark@@ (%S+) %S+%s*$')
       reply = reply or { remove_headers = { ['X-Mailkeep-Sender'] = 0 } }
-      if sender then reply.change_from = tostring(util.decode_base64(sender)) end
+      if sender and sender ~= '-' then reply.change_from = tostring(util.decode_base64(sender)) end
     end
     if reply then task:set_milter_reply(reply) end
   end

@@ -1,0 +1,134 @@
+"""Decides at RCPT and at the end of DATA, and keeps what was refused for the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import msgspec
+
+from mailkeep.app import App
+from mailkeep.core import failpoint
+from mailkeep.db.pool import Conn
+from mailkeep.features.directory.domains import service as domains
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.directory.routing.model import Filters
+from mailkeep.features.mailflow.filtering import service as filtering
+from mailkeep.features.mailflow.filtering.model import Facts, Subject
+from mailkeep.features.mailflow.filtering.service import HitCounter
+from mailkeep.features.mailflow.receiving.model import MailSpam
+from mailkeep.features.mailflow.receiving.rules import is_postmaster, recipient_domain, unquote_local_part
+from mailkeep.features.mailflow.verdicts import rules, store
+from mailkeep.features.mailflow.verdicts.model import Destinations, FilteredMail, RefusedMail, Verdict
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event
+from mailkeep.features.record.messages import service as messages
+from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain, Recipient, ServerReply
+from mailkeep.features.record.messages.rules import inbound_message
+
+REFUSED = "Refused by the recipient's filter"
+DEFERRED = "The sender can't be verified at present, try again later"
+_KEPT = timedelta(days=1)
+
+
+async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> Verdict:
+    """The verdict for a message at the end of DATA. If it is `refuse`, what is known of it is stored. UNAVAILABLE."""
+    recipients = list(dict.fromkeys(mail.recipients.split("\n"))) if mail.recipients else []
+    async with app.db.autocommit() as conn:
+        found = await _find_destinations(conn, recipients)
+        subjects = list(dict.fromkeys(subject for each in found.values() for subject in each.subjects))
+        policies = await filtering.find_policies(conn, subjects, rules.facts_of(mail)) if subjects else {}
+        verdict = rules.judge(mail, found, policies)
+        if verdict.reply == "refuse" and mail.queue_id:
+            await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
+            failpoint.reach("verdicts.stored")
+    if verdict.reply == "refuse":
+        for decision in (decision for each in verdict.recipients for decision in each.decisions):
+            hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+    return verdict
+
+
+async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_from: str, client_address: str) -> bool:
+    """Whether each destination of a recipient denies mail of this sender or client, at RCPT. UNAVAILABLE."""
+    if is_postmaster(recipient):
+        return False
+    facts = Facts(client_address, mail_from, is_at_rcpt=True)
+    async with app.db.autocommit() as conn:
+        subjects = (await _find_destinations(conn, [recipient]))[recipient].subjects
+        policies = await filtering.find_policies(conn, subjects, facts) if subjects else {}
+    decisions = rules.refuses_at_rcpt(facts, subjects, policies)
+    for decision in decisions:
+        hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+    return bool(decisions)
+
+
+async def _find_destinations(conn: Conn, recipients: Sequence[str]) -> dict[str, Destinations]:
+    filters = await routing.find_filters(conn, [unquote_local_part(each) for each in recipients])
+    return {recipient: _destinations(each) for recipient, each in zip(recipients, filters, strict=True)}
+
+
+def _destinations(filters: Filters) -> Destinations:
+    subjects = [Subject(domain_id, mailbox_id) for mailbox_id, domain_id in filters.mailboxes.items()]
+    return Destinations(subjects, filters.is_forwarded, Subject(filters.forwarding_id, None))
+
+
+async def record_refused(
+    conn: Conn, at: datetime, queue_ids: Collection[str], allow: Callable[[str, datetime], bool]
+) -> dict[str, int]:
+    """Record the messages that were refused at the end of their data, by queue ID, as Postfix's log shows them: once,
+    however often the log is read. Returns the number of recipients of each message that is known. `allow`: whether
+    another refusal of a client at this time may have a row (`RejectionLimit`).
+    """
+    if not queue_ids:
+        return {}
+    refused = await store.take_refused(conn, queue_ids)
+    rows: list[Message] = []
+    for mail in refused:
+        names = {recipient_domain(each.address) for each in mail.recipients}
+        managed = {name: await domains.find_by_name(conn, name) for name in names}
+        for number, each in enumerate(mail.recipients):
+            if allow(mail.client, mail.refused_at):
+                domain = managed[recipient_domain(each.address)]
+                row_domain = MessageDomain(domain.id if domain else None, recipient_domain(each.address))
+                rows.append(_row(mail, number, row_domain))
+    if rows:
+        await messages.insert_messages(conn, rows)
+        await events.emit_all(conn, at, [_spam_event(row) for row in rows])
+    return {mail.queue_id: len(mail.recipients) for mail in refused}
+
+
+def _row(mail: RefusedMail, number: int, domain: MessageDomain) -> Message:
+    recipient = mail.recipients[number]
+    reply = ServerReply(554, "5.7.1", REFUSED)
+    header = HeaderSummary(mail.message_id, mail.from_address, [recipient.address], [], mail.subject, mail.size)
+    row = inbound_message(
+        mail.refused_at, "smtp", domain, header, mail.mail_from, [Recipient(recipient.address, "rejected", 1, reply)]
+    )
+    return replace(
+        row,
+        queue_id=mail.queue_id,
+        mailbox_id=recipient.mailbox_id,
+        spam_score=mail.score,
+        spam_action="reject",
+        spam_symbols=mail.symbols,
+        spam_decided_by=msgspec.to_builtins(recipient.decided_by),
+        auth=mail.auth,
+    )
+
+
+def _spam_event(row: Message) -> Event:
+    payload = MailSpam(
+        message_id=row.message_id,
+        from_=row.from_address,
+        domain=row.domain_name,
+        spam_score=row.spam_score or 0.0,
+        spam_action=row.spam_action or "",
+    )
+    return Event(row.domain_id, row.id, payload)
+
+
+async def prune(app: App) -> None:
+    """Delete what was refused more than a day ago without a line in the log."""
+    async with app.db.autocommit() as conn:
+        await store.delete_refused(conn, app.clock() - _KEPT)

@@ -1,0 +1,126 @@
+-- The results of the sender's authentication, in fixed words, and the author that they are about.
+--
+-- `from=pass`: the author is proved: by DMARC, or, if the author's domain has no DMARC record, by an SPF or DKIM domain of
+-- the same organisation (relaxed alignment, RFC 7489 3.1). Nobody else may parse From: a second parser might find another
+-- address in it.
+local util = require "rspamd_util"
+
+local methods = {
+  { 'spf', { R_SPF_ALLOW = 'pass', R_SPF_FAIL = 'fail', R_SPF_SOFTFAIL = 'softfail', R_SPF_NEUTRAL = 'neutral',
+             R_SPF_NA = 'none', R_SPF_DNSFAIL = 'temperror', R_SPF_PERMFAIL = 'permerror' } },
+  { 'dkim', { R_DKIM_ALLOW = 'pass', R_DKIM_REJECT = 'fail', R_DKIM_NA = 'none', R_DKIM_TEMPFAIL = 'temperror',
+              R_DKIM_PERMFAIL = 'permerror' } },
+  { 'dmarc', { DMARC_POLICY_ALLOW = 'pass', DMARC_POLICY_REJECT = 'fail', DMARC_POLICY_QUARANTINE = 'fail',
+               DMARC_POLICY_SOFTFAIL = 'fail', DMARC_NA = 'none', DMARC_DNSFAIL = 'temperror',
+               DMARC_BAD_POLICY = 'permerror' } },
+}
+-- The best of several signatures counts.
+local order = { 'pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror', 'none' }
+local max_address = 254 -- octets (RFC 5321 4.5.3.1.3)
+
+-- Whether this is a display name: words, quoted texts and encoded words, without comments and other specials.
+local function is_display_name(text)
+  local rest = text:gsub('"[^"\\]*"', '')
+  return not rest:find('[%c"(),:;<>@%[%]\\]')
+end
+
+-- Whether this is local-part@domain without quotes, comments, white space, encoded words and address literals.
+local function is_plain_address(address)
+  local local_part, domain = address:match('^([^%c%s"(),:;<>@%[%]\\]+)@([%w%.%-\128-\255]+)$')
+  return local_part and #address <= max_address and not local_part:find('=?', 1, true) and not local_part:find('%.%.')
+    and not local_part:find('^%.') and not local_part:find('%.$') and not domain:find('%.%.') and not domain:find('^[%.%-]')
+    and not domain:find('[%.%-]$') and util.is_valid_utf8(address)
+end
+
+-- The one address in a value of From, if it has a form that all programs read alike: an address, or a display name and an
+-- address in angle brackets. Groups, lists and comments have none.
+local function strict_address(value)
+  value = value:gsub('\r?\n([ \t])', '%1'):match('^%s*(.-)%s*$')
+  local name, address = value:match('^(.-)<([^<>]*)>$')
+  if not name then name, address = '', value end
+  if is_display_name(name) and is_plain_address(address) then return address end
+end
+
+-- The number of From fields, also of those that only lenient programs read as one.
+local function count_from_fields(task)
+  local count = 0
+  for line in ('\n' .. tostring(task:get_raw_headers() or '')):gmatch('\n([^\n:]*):') do
+    if line:lower():match('^from%s*$') then count = count + 1 end
+  end
+  return count
+end
+
+-- The author as Rspamd parses it, as a table; nil if there is none, or if programs may show another one.
+local function find_author(task)
+  local cached = task:cache_get('mailkeep_author')
+  if cached ~= nil then return cached or nil end
+  local found = false
+  local from, fields = task:get_from{'mime', 'orig'}, task:get_header_full('From') or {}
+  if from and #from == 1 and #fields == 1 and count_from_fields(task) == 1 then
+    local address = strict_address(tostring(fields[1].value or ''))
+    if address and address:lower() == (from[1].addr or ''):lower() then
+      found = { address = address:lower(), domain = address:lower():match('@(.+)$') }
+    end
+  end
+  task:cache_set('mailkeep_author', found)
+  return found or nil
+end
+
+local function is_aligned(domain, organisation)
+  return domain and domain ~= '' and util.get_tld(domain:lower()) == organisation
+end
+
+local function signing_domains(task)
+  local domains = {}
+  for _, symbol in ipairs(task:get_symbol('R_DKIM_ALLOW') or {}) do
+    for _, option in ipairs(symbol.options or {}) do domains[#domains + 1] = option:match('^([^:]+):') end
+  end
+  return domains
+end
+
+local function author_result(task, results)
+  local author = find_author(task)
+  if not author then return 'fail' end
+  if results.dmarc == 'pass' or results.dmarc == 'fail' then return results.dmarc end
+  if results.dmarc == 'temperror' then return 'temperror' end -- it may have a record
+  local organisation = util.get_tld(author.domain)
+  local envelope = task:get_from('smtp')
+  if results.spf == 'pass' and is_aligned(envelope and envelope[1] and envelope[1].domain, organisation) then
+    return 'pass'
+  end
+  for _, domain in ipairs(signing_domains(task)) do
+    if is_aligned(domain, organisation) then return 'pass' end
+  end
+  local is_uncertain = results.spf == 'temperror' or results.dkim == 'temperror'
+  return is_uncertain and 'temperror' or 'fail'
+end
+
+local authentication = {}
+
+-- The results as text: `spf=pass; dkim=none; dmarc=none; from=pass`.
+function authentication.results(task)
+  local results, words = {}, {}
+  for _, method in ipairs(methods) do
+    local found = {}
+    for symbol, result in pairs(method[2]) do
+      if task:has_symbol(symbol) then found[result] = true end
+    end
+    for _, result in ipairs(order) do
+      if found[result] then
+        results[method[1]] = result
+        words[#words + 1] = method[1] .. '=' .. result
+        break
+      end
+    end
+  end
+  words[#words + 1] = 'from=' .. author_result(task, results)
+  return table.concat(words, '; ')
+end
+
+-- The address of the author, in lower case; nil if there is none or several.
+function authentication.author(task)
+  local author = find_author(task)
+  return author and author.address
+end
+
+return authentication
