@@ -42,7 +42,7 @@ class FilterTest(Body, frozen=True, rename={"from_": "from"}):
 
 
 class DecidedByRecord(Struct, frozen=True):
-    """The rule that decided, whose it is, and the list entry if it was one."""
+    """The rule that decided, its scope, and the list entry if it was one."""
 
     scope: Scope
     rule: Rule
