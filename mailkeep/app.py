@@ -60,6 +60,9 @@ class App:
     smtp_address: str = ""  # embedded profile: HOST:PORT of the SMTP listener; empty: this process does not know it
     mta_restarts: Callable[[], bool] | None = None
     """Full profile: whether Postfix is expected to accept mail again soon (an administrator has not stopped it)."""
+    filter_controller: Path | None = (
+        None  # full profile: the socket of Rspamd's controller; None: nothing can be taught
+    )
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays
     running_services: Callable[[], Mapping[str, bool]] | None = None
     """Full profile: which services run, from the supervisor."""

@@ -34,6 +34,7 @@ from tests.mailflow.queue.stand_in import answering, waiting
 from tests.plugins.post import Post
 from tests.support.caller import Answer, Caller
 from tests.support.client import cookie_of, token_of
+from tests.support.junk import insert_junk
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 
@@ -86,7 +87,9 @@ async def placeholders(post: Post) -> dict[str, str]:
         "sandbox_id": caught[0]["id"],
         "event_id": str(event["id"]),
     }
-    return await post.api.placeholders() | made
+    names = await post.api.placeholders()
+    made["junk_id"] = str((await insert_junk(post.api, UUID(names["mailbox_id"]))).id)
+    return names | made
 
 
 def fill(value: Any, names: dict[str, str]) -> Any:

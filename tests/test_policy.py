@@ -52,6 +52,7 @@ from tests.support.client import (
     insert_row,
 )
 from tests.support.event_stream import parse
+from tests.support.junk import insert_junk
 from tests.support.reports import tls_report
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
@@ -482,6 +483,12 @@ async def create_app_password(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.app_password(mailbox_id, id=mailbox_id)
 
 
+async def create_junk(factory: ObjectFactory, case: str) -> Any:
+    """A mailbox with a message in Junk that has the mailbox's id."""
+    mailbox_id = await create_mailbox(factory, case)
+    return (await insert_junk(factory.api, mailbox_id, id=mailbox_id)).id
+
+
 async def create_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.suspension(f"{factory.unique_name('noisy')}@{DOMAINS[case]}")
 
@@ -778,6 +785,14 @@ async def own_app_password(factory: ObjectFactory, actor: Actor, case: str) -> C
         return CallArguments(UNKNOWN_ID if case != MALFORMED else "no-id")
     mailbox_id = actor.mailbox_id if case == OWN else await shared_mailbox(factory, actor.owns)
     return CallArguments(str(await factory.api.app_password(mailbox_id)))
+
+
+async def own_junk(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """`foreign`: a message of another mailbox in the same domain."""
+    if case not in DOMAINS or actor.owns is None or actor.mailbox_id is None:
+        return CallArguments(UNKNOWN_ID if case != MALFORMED else "no-id", body={})
+    mailbox_id = actor.mailbox_id if case == OWN else await shared_mailbox(factory, actor.owns)
+    return CallArguments(str((await insert_junk(factory.api, mailbox_id)).id), body={})
 
 
 def own_mailbox(body: Any = None) -> Row:
@@ -1253,6 +1268,8 @@ ROWS: dict[str, Row] = {
     "POST /mailboxes/{id}/app-passwords": Row(by_id(create_mailbox, {"name": "Phone"})),
     "DELETE /mailboxes/{id}/app-passwords/{app_password_id}": Row(by_id(create_app_password)),
     "GET /mailboxes/{id}/sieve": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "GET /mailboxes/{id}/junk": Row(by_id(shared_mailbox)),
+    "POST /mailboxes/{id}/junk/{message_id}/release": Row(by_id(create_junk, {})),
     "GET /mailboxes/{id}/vacation": Row(by_id(shared_mailbox)),
     "PUT /mailboxes/{id}/vacation": Row(by_id(shared_mailbox, new_vacation)),
     "DELETE /mailboxes/{id}/vacation": Row(by_id(create_vacation)),
@@ -1296,6 +1313,8 @@ ROWS: dict[str, Row] = {
     "GET /me/app-passwords": own_mailbox(),
     "POST /me/app-passwords": own_mailbox({"name": "Phone"}),
     "DELETE /me/app-passwords/{app_password_id}": Row(own_app_password, override=only_own_sessions),
+    "GET /me/junk": own_mailbox(),
+    "POST /me/junk/{id}/release": Row(own_junk, override=only_own_sessions),
     "GET /me/vacation": own_mailbox(),
     "PUT /me/vacation": own_mailbox(new_vacation),
     "DELETE /me/vacation": Row(own_vacation, **NO_OBJECT),

@@ -417,6 +417,21 @@ TABLE events PARTITION BY RANGE (id)
     CREATE TRIGGER events_wake_streams AFTER INSERT ON events FOR EACH STATEMENT EXECUTE FUNCTION wake_event_streams()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE external_copies WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
+    queue_id text NOT NULL
+    recipient text NOT NULL
+    original text NOT NULL
+    domain_name text NOT NULL
+    state text NOT NULL
+    marker uuid NOT NULL
+    returned_as text
+    attempted_at timestamp with time zone NOT NULL
+    CONSTRAINT external_copies_pkey PRIMARY KEY (queue_id, recipient)
+    CONSTRAINT external_copies_state CHECK ((state = ANY (ARRAY['returning'::text, 'returned'::text, 'refused'::text])))
+    CREATE INDEX external_copies_by_age ON external_copies USING btree (attempted_at)
+    CREATE INDEX external_copies_by_marker ON external_copies USING btree (marker)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE filter_entries
     id uuid NOT NULL
     domain_id uuid
@@ -440,6 +455,15 @@ TABLE filter_entries
     CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id) WHERE (mailbox_id IS NULL)
     CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
     CREATE INDEX filter_entries_deny ON filter_entries USING btree (domain_id, mailbox_id) WHERE (list = 'deny'::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE filter_lessons
+    mailbox_id uuid NOT NULL
+    minute timestamp with time zone NOT NULL
+    accepted integer NOT NULL
+    dropped integer NOT NULL
+    CONSTRAINT filter_lessons_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT filter_lessons_pkey PRIMARY KEY (mailbox_id, minute)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE filter_settings
@@ -530,6 +554,13 @@ TABLE invitations
     CONSTRAINT invitations_pkey PRIMARY KEY (id)
     CONSTRAINT invitations_token_unique UNIQUE (token_hash)
     CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE junk_digests
+    mailbox_id uuid NOT NULL
+    listed_until timestamp with time zone NOT NULL
+    CONSTRAINT junk_digests_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT junk_digests_pkey PRIMARY KEY (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE key_sessions
@@ -768,6 +799,7 @@ TABLE messages PARTITION BY RANGE (id)
     CREATE INDEX messages_by_message_id ON ONLY messages USING btree (message_id)
     CREATE INDEX messages_by_queue_id ON ONLY messages USING btree (queue_id) WHERE (queue_id IS NOT NULL)
     CREATE INDEX messages_by_request ON ONLY messages USING btree (request_id) WHERE (request_id IS NOT NULL)
+    CREATE INDEX messages_by_spam ON ONLY messages USING btree (mailbox_id, id) WHERE (spam_action = ANY (ARRAY['add header'::text, 'reject'::text]))
     CREATE INDEX messages_by_status ON ONLY messages USING btree (status, id)
     CREATE TRIGGER messages_update_statuses AFTER UPDATE OF status ON messages FOR EACH ROW WHEN (((old.status = 'partial'::text) OR (new.status = 'partial'::text))) EXECUTE FUNCTION update_message_statuses()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -949,7 +981,7 @@ TABLE queued_mail WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, auto
     decided_aliases text[] NOT NULL
     forwarded_messages jsonb NOT NULL DEFAULT '{}'::jsonb
     first_seen_at timestamp with time zone NOT NULL
-    CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text])))
+    CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text, 'returned'::text])))
     CONSTRAINT queued_mail_pkey PRIMARY KEY (queue_id)
     CREATE INDEX queued_mail_by_age ON queued_mail USING btree (first_seen_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -1443,6 +1475,7 @@ FUNCTION end_key_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION filter_policy(p_domain_id uuid, p_mailbox_id uuid, p_values text[]) RETURNS TABLE(junk_score double precision, junk_scope text, reject_score double precision, reject_scope text, entries jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
@@ -1481,7 +1514,7 @@ FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_settings() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION queue_system_mail(p_at timestamp with time zone, p_kind text, p_mails jsonb, p_item jsonb, p_limit integer, p_delay interval, p_max_items integer) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION queue_system_mail(p_at timestamp with time zone, p_kind text, p_mails jsonb, p_limit integer, p_delay interval, p_max_items integer) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS smallint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app

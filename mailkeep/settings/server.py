@@ -126,16 +126,16 @@ class FilterSettings:
     dnsbl: tuple[DnsList, ...] = _setting(
         (),
         "DNS lists (RFC 5782) in which the addresses of sending servers are looked up; an answer adds a score only if "
-        "its code is named and the list passes its own test. Costs a DNS query for each list and message, and 2 seconds "
-        "a message if one is silent (docs/howto/scanning.md).",
+        "its code is named and the list passes its own test. Costs a DNS query for each list and message, and 2 "
+        "seconds a message if one is silent (docs/howto/scanning.md).",
         DNS_LISTS,
     )
     antivirus: bool = _setting(
         False,
         "Whether incoming mail is scanned for viruses by a private clamd (`mailkeep install --antivirus`); a message "
-        "with a virus is refused. Measured: 16 MB of memory without downloaded signatures, 268 MB with 2 million, 526 MB "
-        "while those are loaded; 1 second for 10 MB of mail. With ClamAV's signatures expect more than 1 GB, and twice that "
-        "while they are loaded (docs/howto/scanning.md).",
+        "with a virus is refused. Measured: 16 MB of memory without downloaded signatures, 268 MB with 2 million, 526 "
+        "MB while those are loaded; 1 second for 10 MB of mail. With ClamAV's signatures expect more than 1 GB, and "
+        "twice that while they are loaded (docs/howto/scanning.md).",
     )
     antivirus_on_failure: Literal["accept", "defer"] = _setting(
         "accept",
@@ -153,6 +153,17 @@ class FilterSettings:
     )
     antivirus_signature_days: int = _setting(
         7, "The age in days from which downloaded signatures raise an alert.", low=1, high=365
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings:
+    """Full profile: search in mailboxes by IMAP."""
+
+    full_text: Literal["off", "words"] = _setting(
+        "off",
+        "An index for search by IMAP: `words` finds whole words in text and headers, but not in attachments, nor in "
+        "languages without spaces; other searches read the mail. COSTS",
     )
 
 

@@ -22,7 +22,14 @@ from mailkeep.settings.formats import (
     URL,
 )
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
-from mailkeep.settings.server import FilterSettings, OverlaysSettings, PortsSettings, ServerSettings, TlsSettings
+from mailkeep.settings.server import (
+    FilterSettings,
+    OverlaysSettings,
+    PortsSettings,
+    SearchSettings,
+    ServerSettings,
+    TlsSettings,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,6 +384,7 @@ class Settings:
     tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
     ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
+    search: SearchSettings = SearchSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
     overlays: OverlaysSettings = OverlaysSettings()  # noqa: RUF009 - frozen

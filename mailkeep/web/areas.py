@@ -51,6 +51,8 @@ OWN_MAILBOX = Area(
         "mailbox.read": "me.read",
         "mailbox.write": "me.write",
         "app_password.write": "me.credentials",
+        "filter.read": "me.read",
+        "filter.write": "me.write",
         "sieve.read": "me.read",
         "sieve.write": "me.write",
     },

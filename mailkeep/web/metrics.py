@@ -30,6 +30,7 @@ _STORED_COUNTERS = {
     ),
     "dns_checks": ("Checks of DNS records by the status of the domain or server.", ("status",)),
     "dns_queries": ("Queries to name servers for these checks.", ()),
+    "filter_lessons": ("Messages that owners moved to or from Junk, by what the filter learned.", ("outcome",)),
     "reports": ("Mailed DMARC, TLS and abuse reports by outcome.", ("outcome",)),
     "submissions": ("Messages submitted by SMTP with an API key, by outcome.", ("outcome",)),
     "webhook_attempts": ("Webhook delivery attempts by outcome.", ("outcome",)),

@@ -44,6 +44,7 @@ CREATE INDEX messages_by_domain ON messages (domain_id, id);
 CREATE INDEX messages_by_message_id ON messages (message_id);
 CREATE INDEX messages_by_queue_id ON messages (queue_id) WHERE queue_id IS NOT NULL;
 CREATE INDEX messages_by_mailbox ON messages (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX messages_by_spam ON messages (mailbox_id, id) WHERE spam_action IN ('add header', 'reject');
 CREATE INDEX messages_by_api_key ON messages (api_key_id, id) WHERE api_key_id IS NOT NULL;
 CREATE INDEX messages_by_status ON messages (status, id);
 CREATE INDEX messages_by_domain_and_status ON messages (domain_id, status, id);

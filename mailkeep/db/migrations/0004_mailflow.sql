@@ -369,6 +369,12 @@ CREATE TABLE filter_settings (
 CREATE INDEX filter_settings_by_mailbox ON filter_settings (mailbox_id) WHERE mailbox_id IS NOT NULL;
 INSERT INTO filter_settings (junk_score, reject_score, digest, learn, updated_at) VALUES (6, 0, 'off', true, 'epoch');
 
+-- Up to when the digests of a mailbox have listed its mail (features/mailflow/junk): a row for each mailbox with digests.
+CREATE TABLE junk_digests (
+    mailbox_id   uuid PRIMARY KEY REFERENCES mailboxes ON DELETE CASCADE,
+    listed_until timestamptz NOT NULL
+);
+
 -- Allow and deny lists, of the server (both IDs NULL), a domain or a mailbox.
 CREATE TABLE filter_entries (
     id          uuid PRIMARY KEY,
@@ -384,11 +390,13 @@ CREATE TABLE filter_entries (
     hits        bigint NOT NULL DEFAULT 0,
     last_hit_at timestamptz,
     CONSTRAINT filter_entries_scope CHECK (num_nonnulls(domain_id, mailbox_id) <= 1),
-    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
+    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (domain_id, mailbox_id, value, list)
 );
-CREATE INDEX filter_entries_by_domain ON filter_entries (domain_id, id) WHERE mailbox_id IS NULL;
-CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX filter_entries_by_mailbox ON filter_entries (mailbox_id) WHERE mailbox_id IS NOT NULL;
 CREATE INDEX filter_entries_deny ON filter_entries (domain_id, mailbox_id) WHERE list = 'deny';
+-- For lists. An expression, so that no lookup by value reads all entries of an owner through it.
+CREATE INDEX filter_entries_by_owner ON filter_entries
+    ((coalesce(mailbox_id, domain_id, '00000000-0000-0000-0000-000000000000')), id);
 
 -- What the filter said about messages that it has refused at the end of their data, until Postfix's log shows the
 -- refusal: then each recipient gets its row in the history.
@@ -398,3 +406,12 @@ CREATE TABLE refused_mail (
     refused_at timestamptz NOT NULL
 );
 CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);
+
+-- Lessons of a mailbox for the filter by minute, for the limit of an hour. Older minutes are deleted with the next lesson.
+CREATE TABLE filter_lessons (
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    minute     timestamptz,
+    accepted   integer NOT NULL,
+    dropped    integer NOT NULL,
+    PRIMARY KEY (mailbox_id, minute)
+);

@@ -109,6 +109,8 @@ class InstancePaths:
     """The folder of the socket that Dovecot's sessions connect to. Only the mailboxes' account and root have access."""
     usage_socket = _RunPath("sessions/usage.sock")
     """The socket where Dovecot reports the usage of mailboxes."""
+    learn_socket = _RunPath("sessions/learn")
+    """The socket where Dovecot's sessions pass messages that the filter shall learn."""
     dovecot_run = _RunPath("dovecot")
     """Dovecot's own sockets."""
     filter_sockets = _RunPath("filter")

@@ -159,11 +159,13 @@ def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
         "probe_hash": config.probe_hash,
         "probe_networks": probe_mailbox.IMAP_NETWORKS,
         "probe_quota": str(probe_mailbox.QUOTA_BYTES),
+        "full_text": "yes" if settings.search.full_text == "words" else "",
+        "learn_folder": f"../{paths.learn_socket.parent.name}",  # Pigeonhole has no absolute paths here
         "sieve_spool": str(paths.sieve_spool),
         "sieve_spool_messages": str(sieve_spool.MAX_MESSAGES),
         "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
     }
-    programs = ("bin/learn", "bin/delivered", "bin/sendmail")
+    programs = ("bin/index", "bin/delivered", "bin/sendmail")
     names = ("dovecot.conf", "app-passwords.conf", "sql.conf", "sieve-dict.conf", *programs, *SIEVE)
     return {name: _fill(f"dovecot/{name}", values) for name in names}
 

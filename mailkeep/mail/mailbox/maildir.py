@@ -1,4 +1,4 @@
-"""Delivers into a Maildir, atomically and durably, and only once for each delivery ID.
+"""Delivers into a Maildir, atomically and durably, and only once for each delivery ID; moves a message to another one.
 
 The file is written to `tmp`, synced and renamed into `new`, and the folder synced
 (https://cr.yp.to/proto/maildir.html). Its name is `<delivery id>.<host>,S=<size>`, so that a retry after a crash finds
@@ -17,6 +17,9 @@ from pathlib import Path
 from mailkeep.core import failpoint
 from mailkeep.mail.message.content_file import sync_folder
 
+JUNK_FOLDER = ".Junk"
+"""The folder Junk of a Maildir (Maildir++)."""
+_MOVE_ATTEMPTS = 10
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
 
@@ -48,7 +51,7 @@ def deliver(
     host = host[:64]
     if not _ID.fullmatch(delivery_id) or not _HOST.fullmatch(host):
         raise ValueError(f"not valid in a Maildir file name: {delivery_id!r}, {host!r}")
-    if not first_try and (earlier := _find(maildir, delivery_id)):
+    if not first_try and (earlier := find(maildir, delivery_id)):
         return MaildirDelivery(earlier, earlier.stat().st_size, is_new=False)
     _create_folders(maildir)
     temporary = maildir / "tmp" / f"{delivery_id}.{os.urandom(6).hex()}.{host}"
@@ -63,9 +66,53 @@ def deliver(
     return MaildirDelivery(path, size, is_new=True)
 
 
+def find(maildir: Path, delivery_id: str) -> Path | None:
+    """The file of a delivered message, in `new` or `cur`; None if the Maildir does not have it. Blocks."""
+    if not _ID.fullmatch(delivery_id):
+        return None
+    prefix = f"{delivery_id}."
+    for folder in ("new", "cur"):
+        try:
+            with os.scandir(maildir / folder) as entries:
+                path = next((Path(entry.path) for entry in entries if entry.name.startswith(prefix)), None)
+        except FileNotFoundError:
+            continue
+        if path:
+            return path
+    return None
+
+
+def list_deliveries(maildir: Path) -> set[str]:
+    """The delivery IDs of the messages in a Maildir, without subfolders. Blocks."""
+    ids: set[str] = set()
+    for folder in ("new", "cur"):
+        with suppress(FileNotFoundError), os.scandir(maildir / folder) as entries:
+            ids.update(entry.name.partition(".")[0] for entry in entries)
+    return ids
+
+
+def move(delivery_id: str, source: Path, target: Path) -> bool:
+    """Move a delivered message to another Maildir on the same file system, with its flags; False if it is not in
+    `source` (any more). One of several concurrent calls moves it. Blocks. Raises OSError.
+    """
+    for _ in range(_MOVE_ATTEMPTS):
+        path = find(source, delivery_id)
+        if path is None:
+            return False
+        _create_folders(target)
+        try:
+            path.rename(target / path.parent.name / path.name)
+        except FileNotFoundError:
+            continue  # moved, or renamed because its flags changed
+        sync_folder(target / path.parent.name)
+        sync_folder(path.parent)
+        return True
+    return False
+
+
 def junk_folder(folder: Path) -> Path:
     """The Junk folder of a Maildir, created if needed; the empty file marks it as one (Maildir++). Blocks."""
-    junk = folder / ".Junk"
+    junk = folder / JUNK_FOLDER
     if not junk.exists():
         junk.mkdir(mode=0o700, parents=True, exist_ok=True)
         (junk / "maildirfolder").touch(mode=0o600)
@@ -87,19 +134,6 @@ def remove_stale(maildir: Path, before: float) -> int:
     except FileNotFoundError:
         pass
     return removed
-
-
-def _find(maildir: Path, delivery_id: str) -> Path | None:
-    prefix = f"{delivery_id}."
-    for folder in ("new", "cur"):
-        try:
-            with os.scandir(maildir / folder) as entries:
-                path = next((Path(entry.path) for entry in entries if entry.name.startswith(prefix)), None)
-        except FileNotFoundError:
-            continue
-        if path:
-            return path
-    return None
 
 
 def _create_folders(maildir: Path) -> None:

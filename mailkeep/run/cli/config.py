@@ -119,7 +119,7 @@ def rollback(
 
 
 @asynccontextmanager
-async def _open_settings(data_dir: Path | None) -> AsyncGenerator[tuple[App, bool]]:
+async def open_settings(data_dir: Path | None) -> AsyncGenerator[tuple[App, bool]]:
     """The App, and whether an instance runs; without one, the copy of the stored settings gets changes too."""
     from mailkeep.run.runtime import state, stored_settings
     from mailkeep.run.runtime.context import resolve_data_dir
@@ -171,7 +171,7 @@ async def _change(data_dir: Path | None, changes: dict[str, Any], comment: str, 
     from mailkeep.features.operations.configuration import service
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with _open_settings(data_dir) as (app, is_running):
+    async with open_settings(data_dir) as (app, is_running):
         change = await service.change(app, cli_principal(), changes, comment=comment, dry_run=dry_run)
         return _result(app, change, dry_run=dry_run, is_running=is_running)
 
@@ -180,7 +180,7 @@ async def _roll_back(data_dir: Path | None, number: int, comment: str, dry_run: 
     from mailkeep.features.operations.configuration import service
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with _open_settings(data_dir) as (app, is_running):
+    async with open_settings(data_dir) as (app, is_running):
         change = await service.roll_back(app, cli_principal(), number, comment=comment, dry_run=dry_run)
         return _result(app, change, dry_run=dry_run, is_running=is_running)
 
@@ -224,7 +224,7 @@ async def _history(data_dir: Path | None, limit: int) -> CommandResult:
     from mailkeep.core.page import PageRequest
     from mailkeep.features.record.settings_revisions import service as revisions
 
-    async with _open_settings(data_dir) as (app, _), app.db.autocommit() as conn:
+    async with open_settings(data_dir) as (app, _), app.db.autocommit() as conn:
         page = await revisions.page(conn, PageRequest(limit, "created_at", "desc", None))
     rows = [{"at": iso(each.created_at)} | asdict(each) for each in page.rows]
     for row in rows:

@@ -41,7 +41,7 @@ async def _list(data_dir: Path | None, address: str) -> CommandResult:
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_instance(data_dir) as app:
-        found = await folders.list_folders(app, cli_principal(), await _find(app, address))
+        found = await folders.list_folders(app, cli_principal(), await find_mailbox(app, address))
     rows = [{"name": each.name, "messages": each.messages, "unseen": each.unseen, "bytes": each.size} for each in found]
     lines = table(["FOLDER", "MESSAGES", "UNSEEN", "BYTES"], [list(row.values()) for row in rows])
     return CommandResult({"address": address, "folders": rows}, lines)
@@ -52,12 +52,13 @@ async def _recalculate(data_dir: Path | None, address: str) -> CommandResult:
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_instance(data_dir) as app:
-        usage = await folders.recalculate(app, cli_principal(), await _find(app, address))
+        usage = await folders.recalculate(app, cli_principal(), await find_mailbox(app, address))
     data = {"address": address, "used_bytes": usage.used_bytes, "message_count": usage.message_count}
     return CommandResult(data, [f"{address}: {usage.message_count:,} messages, {usage.used_bytes:,} bytes."])
 
 
-async def _find(app: App, address: str) -> UUID:
+async def find_mailbox(app: App, address: str) -> UUID:
+    """The ID of the mailbox with this address. Raises Failure."""
     from mailkeep.core.address import AddressError, parse_address
     from mailkeep.core.errors import Failure
     from mailkeep.features.directory.mailboxes import service as mailboxes

@@ -11,6 +11,7 @@
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
 - lets Dovecot count mailboxes (`mailbox_usage/jobs`) and Postfix retry mail that waits for our own services
   (`run/runtime/recovery`);
+- repairs search indexes that failed, and removes them when search is switched off (`run/runtime/search_indexes`);
 - starts the child processes that render templates for the API (`run/runtime/render_children`);
 - rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`), with
   the result of a probe message (`run/runtime/probe`) and of tests of the virus scanner and of DNS lists
@@ -42,6 +43,7 @@ from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.directory.sieve.jobs import ScriptTasks
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
+from mailkeep.features.mailflow.junk.jobs import JunkTasks
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
@@ -60,6 +62,7 @@ from mailkeep.run.runtime.probe import Prober
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
 from mailkeep.run.runtime.render_children import RenderChildren
+from mailkeep.run.runtime.search_indexes import SearchIndexes
 from mailkeep.run.runtime.services import reload_daemons
 from mailkeep.run.runtime.session_ends import SessionEnder
 
@@ -139,6 +142,7 @@ class NodeAgent:
             **queue_tasks,
             **script_tasks.handlers(),
             **FolderTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
+            **JunkTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
             **self.orchestrator.task_handlers(),
         }
         are_earlier_ended = False
@@ -240,6 +244,7 @@ async def serve(app: App, process: Process) -> None:
         create_rotation(app, process.paths).run(),
         prober.run(),
         filters.run(),
+        SearchIndexes(app, process.paths).run(),
         node_health.keep_reporting(app, process.paths, prober, filters),
         usage.keep_counting_due(),
         usage.keep_counting_all(),

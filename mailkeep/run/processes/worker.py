@@ -1,5 +1,5 @@
 """The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
-records, rotates DKIM keys, reads reports, and warns owners of full mailboxes.
+records, rotates DKIM keys, reads reports, warns owners of full mailboxes, and sends digests of Junk.
 
 Any number of workers can share one database.
 """
@@ -97,6 +97,7 @@ async def send_scheduled(app: App) -> AsyncGenerator[None]:
 async def work(app: App) -> AsyncGenerator[None]:
     """Do the work of this process while the block lasts."""
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
+    digests = asyncio.create_task(tasks.run_junk_digests(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     reports = asyncio.create_task(tasks.run_reports(app))
     names = asyncio.create_task(tasks.run_source_names(app))
@@ -112,7 +113,7 @@ async def work(app: App) -> AsyncGenerator[None]:
         ):
             yield
     finally:
-        await cancel_all(warnings, refusals, reports, names, settling)
+        await cancel_all(warnings, digests, refusals, reports, names, settling)
         await app.report_reader.close()
 
 

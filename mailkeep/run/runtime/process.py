@@ -28,6 +28,7 @@ from mailkeep.run.runtime.privileges import Credentials
 
 MODULES = {
     "keys": "keys",
+    "learner": "learner",
     "lmtp": "lmtp",
     "milter": "milter",
     "policy": "policy",
@@ -119,6 +120,7 @@ async def _run(
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
     async with attach_context(context, name, seals_audit_log=name in _AS_ROOT) as app, flush_counters(app):
+        app.filter_controller = paths.controller_socket
         # Only a process of root can write to the data directory.
         taking_over = asyncio.create_task(stored_settings.keep_current(app, saves_copy=name in _AS_ROOT))
         await module.serve(app, Process(name, paths, stop, sockets))

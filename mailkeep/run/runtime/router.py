@@ -42,6 +42,7 @@ from mailkeep.features.mailflow.filtering.routes import (
     ENDPOINTS as FILTERING,
     OWN_MAILBOX_ENDPOINTS as OWN_FILTERING,
 )
+from mailkeep.features.mailflow.junk.routes import ENDPOINTS as JUNK, OWN_MAILBOX_ENDPOINTS as OWN_JUNK
 from mailkeep.features.mailflow.message_content.routes import ENDPOINTS as MESSAGE_CONTENT
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
@@ -87,6 +88,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *APP_PASSWORDS,
     *SIEVE,
     *VACATION,
+    *JUNK,
     *OWNERS,
     *OWN_SESSIONS,
     *OWN_SECOND_FACTORS,
@@ -94,6 +96,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *OWN_APP_PASSWORDS,
     *OWN_VACATION,
     *OWN_SIEVE,
+    *OWN_JUNK,
     *OWN_FILTERING,
     *OWN_FILTER_TEST,
     *FILTERING,

@@ -17,7 +17,7 @@ import structlog
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
-from mailkeep.mail.dovecot import dict as dovecot_dict
+from mailkeep.mail.dovecot import dict as dovecot_dict, script_server
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import antivirus, checks, generations, privileges, process
@@ -81,12 +81,16 @@ def _define_process(
     async def prepare() -> None:
         process.ready_file(paths.run, name).unlink(missing_ok=True)
 
-    async def answers() -> bool:
+    async def usage_answers() -> bool:
         return not await dovecot_dict.is_unresponsive(paths.usage_socket)
 
+    async def learner_answers() -> bool:
+        return not await script_server.is_unresponsive(paths.learn_socket)
+
     wave = _FRONTEND_WAVE if name in _FRONTENDS else _BACKEND_WAVE
-    # Dovecot sessions that change a mailbox wait for this process, up to half a minute if it hangs.
-    is_alive = answers if name == "usage" else None
+    # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for
+    # `usage`, those that move mail to Junk or out of it two seconds a message for `learner`.
+    is_alive = {"usage": usage_answers, "learner": learner_answers}.get(name)
     return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
 
 

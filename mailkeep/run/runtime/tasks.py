@@ -14,6 +14,7 @@ from mailkeep.features.directory.mailbox_sessions import service as mailbox_sess
 from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.junk import jobs as junk
 from mailkeep.features.mailflow.receiving import jobs as receiving
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.sandbox import service as sandbox
@@ -31,6 +32,7 @@ _HOUSEKEEPING_SECONDS = 600.0
 _IDLE_SECONDS = 1.0
 _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
+_DIGEST_SECONDS = 60.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
 _SETTLE_SECONDS = 10.0
@@ -81,6 +83,11 @@ async def run_forwards(app: App) -> None:
 async def run_quota_warnings(app: App) -> None:
     """Warn the owners of mailboxes that are almost full, until cancelled."""
     await repeat(_WARN_SECONDS, "quota warnings", lambda: mailbox_usage.warn_owners(app))
+
+
+async def run_junk_digests(app: App) -> None:
+    """Send digests of Junk, until cancelled."""
+    await repeat(_DIGEST_SECONDS, "digests of Junk", lambda: junk.send_digests(app))
 
 
 async def run_reports(app: App) -> None:

@@ -217,7 +217,8 @@ def test_the_list_of_commands():
         "admin password", "admin reset-factors", "alias export", "alias import", "alias list", "audit verify",
         "config history", "config rollback", "config set", "config show", "config unset", "dkim activate",
         "dkim create", "dkim delete", "dkim import", "dkim list", "dkim retire", "dns", "doctor",
-        "domain alias", "domain list", "down", "install", "key create", "listen", "mailbox export", "mailbox folders",
+        "domain alias", "domain list", "down", "filter add", "filter entries", "filter import", "filter remove",
+        "filter set", "filter show", "filter test", "install", "key create", "listen", "mailbox export", "mailbox folders",
         "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import", "mailbox invite",
         "mailbox recalculate", "mailbox reset-factors", "mailbox send-as set", "mailbox send-as show",
         "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on", "mailbox vacation set",
@@ -853,6 +854,39 @@ def test_sign_in_blocks_are_listed_and_removed(running: Running):
         "There is no sign-in block of 192.0.2.10"
         in mailkeep("sign-in-blocks", "remove", "192.0.2.10", data=running.data).err
     )
+
+
+def test_filter_settings_and_lists(running: Running, domain_id: str):
+    def run(*words: str, stdin: str = "") -> Result:
+        return inside("filter", *words, data=running.data, stdin=stdin)
+
+    assert re.search(r"^junk_score +6 +default$", run("show").out, re.MULTILINE)
+    changed = run("set", "junk_score=off", "learn=false", "--domain", "example.test")
+    assert re.search(r"^junk_score +off +domain$", changed.out, re.MULTILINE)
+    assert run("set", "digest=weekly", "--json").json["effective"]["digest"] == {"value": "weekly", "scope": "server"}
+    assert run("set", "digest=inherit", "--json").json["effective"]["digest"] == {"value": "off", "scope": "default"}
+    assert "digest: must be one of" in run("set", "digest=hourly").err
+    assert run("set", "digest").code == run("show", "--domain", "a.test", "--mailbox", "a@a.test").code == 2
+    assert "There is no domain a.test." in run("show", "--domain", "a.test").err
+
+    assert run("add", "deny", "Bad.test", "--enforced", "--comment", "Phishing").out == "Added: deny domain bad.test.\n"
+    assert "already" in run("add", "deny", "bad.test").err
+    assert run("add", "allow", "192.0.2.9", "--domain", "example.test").code == 0
+    assert re.search(r"^deny \(enforced\) +domain +bad.test +0 +Phishing$", run("entries").out, re.MULTILINE)
+    table = "list,kind,value\ndeny,address,a@x.test\n\ndeny,domain,com\n"
+    imported = run("import", "-", "--domain", "example.test", stdin=table)
+    assert (imported.code, imported.out.splitlines()[0]) == (1, "1 of 2 rows imported.")
+    assert imported.out.splitlines()[1].startswith("row 4: value: must not be a public suffix")
+
+    explained = run("test", "--from", "x@bad.test", "--mail-from", "x@bad.test", "--domain", "example.test")
+    assert explained.out.splitlines()[-1] == "Result: refuse (at rcpt)"
+    assert run("test", "--client", "192.0.2.9", "--domain", "example.test", "--json").json["action"] == "inbox"
+    assert "message_id" in run("test", "--message-id", "7").err
+
+    (entry,) = run("entries", "--json").json["entries"]
+    assert run("remove", entry["id"]).out == "Removed: deny domain bad.test.\n"
+    assert run("remove", "192.0.2.9", "--domain", "example.test").code == 0
+    assert "There is no entry BAD.test" in run("remove", "BAD.test").err
 
 
 def test_administrators_are_listed(running: Running, dora: dict[str, Any]):

@@ -1832,6 +1832,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailboxes/{id}/junk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List junk of a mailbox
+         * @description What the filter filed in the folder Junk, and what it refused, newest first, with the rule that decided. Mail that was moved or deleted since is listed with `can_release` false; so is all mail of an inactive mailbox, and while Dovecot can't be asked.
+         */
+        get: operations["getMailboxesByIdJunk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/junk/{message_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a message from Junk
+         * @description Moves it to the inbox and teaches the filter that it is not spam. Idempotent. With `allow` its author is added to the mailbox's allow list; INVALID_FIELD, and nothing is released, if it has no author or several; if the list is full, the message is released and `warnings` says so. CONFLICT with `details.reason` refused (the server did not keep the message), moved (to another folder), deleted, or inactive (the mailbox or its domain). UNAVAILABLE if the process `node` or Dovecot does not answer.
+         */
+        post: operations["postMailboxesByIdJunkByMessageIdRelease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailboxes/{id}/recalculate": {
         parameters: {
             query?: never;
@@ -2243,6 +2283,46 @@ export interface paths {
          */
         put: operations["putMeForward"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/junk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List junk of a mailbox
+         * @description What the filter filed in the folder Junk, and what it refused, newest first, with the rule that decided. Mail that was moved or deleted since is listed with `can_release` false; so is all mail of an inactive mailbox, and while Dovecot can't be asked.
+         */
+        get: operations["getMeJunk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/junk/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release a message from Junk
+         * @description Moves it to the inbox and teaches the filter that it is not spam. Idempotent. With `allow` its author is added to the mailbox's allow list; INVALID_FIELD, and nothing is released, if it has no author or several; if the list is full, the message is released and `warnings` says so. CONFLICT with `details.reason` refused (the server did not keep the message), moved (to another folder), deleted, or inactive (the mailbox or its domain). UNAVAILABLE if the process `node` or Dovecot does not answer.
+         */
+        post: operations["postMeJunkByIdRelease"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5926,6 +6006,32 @@ export interface components {
             id: string | null;
             index: number;
         };
+        /**
+         * @description Mail that the filter filed in Junk (`junk`) or refused (`refused`). `decided_by`: the rule that decided; null if
+         *         the filter alone did. `reply`: to the other server, of refused mail. `can_release`: it is still in the folder Junk.
+         */
+        JunkRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            can_release: boolean;
+            decided_by: components["schemas"]["SpamRule"] | null;
+            from: string;
+            /** Format: uuid */
+            id: string;
+            reply: string | null;
+            /** @enum {string} */
+            result: "junk" | "refused";
+            score: number | null;
+            subject: string;
+        };
+        /** @description `allow`: also add the author to the mailbox's allow list. */
+        JunkRelease: {
+            /** @default false */
+            allow?: boolean;
+        };
         /** @description The last login to the mailbox with imap, pop3, sieve or smtp (submission); all null if there was none. */
         LastLoginRecord: {
             /**
@@ -7034,6 +7140,17 @@ export interface components {
             tls?: "none" | "starttls" | "tls";
             /** @default  */
             username?: string;
+        };
+        /**
+         * @description The message is in the inbox. `allow_entry_id`: the entry of the allow list; null if none was wanted, or if the
+         *         list is full. `warnings` says that, and why the entry would not apply to this message.
+         */
+        ReleaseResponse: {
+            /** Format: uuid */
+            allow_entry_id: string | null;
+            /** Format: uuid */
+            id: string;
+            warnings: string[];
         };
         /** @description Confirmation that a block was removed. */
         RemovedBlock: {
@@ -14116,6 +14233,100 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getMailboxesByIdJunk: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                result?: "junk" | "refused";
+                since?: string;
+                sort?: "created_at";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["JunkRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdJunkByMessageIdRelease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["JunkRelease"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ReleaseResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     postMailboxesByIdRecalculate: {
         parameters: {
             query?: never;
@@ -15289,6 +15500,97 @@ export interface operations {
             403: components["responses"]["403.FORBIDDEN"];
             409: components["responses"]["409.CONFLICT"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeJunk: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                result?: "junk" | "refused";
+                since?: string;
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["JunkRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeJunkByIdRelease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["JunkRelease"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ReleaseResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -17,6 +17,7 @@ from mailkeep.app import App
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import parse_uuid
+from mailkeep.db.pool import Conn
 from mailkeep.features.directory.app_passwords import service as app_passwords
 from mailkeep.features.directory.app_passwords.model import AppPasswordUse
 from mailkeep.features.directory.login_history import service as login_history
@@ -37,6 +38,11 @@ _LAST_WRITE_SECONDS = 1.0
 _WARN_BATCH = 100
 
 Key = TypeVar("Key")
+
+
+async def find_login(conn: Conn, mailbox_id: UUID) -> str | None:
+    """The address by which Dovecot knows a mailbox; None if it does not know it: it or its domain is inactive."""
+    return await store.find_login(conn, mailbox_id)
 
 
 async def warn_owners(app: App) -> int:

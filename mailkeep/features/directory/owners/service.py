@@ -22,7 +22,7 @@ from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxChanges
 from mailkeep.features.directory.owners import rules
 from mailkeep.features.directory.owners.model import ClientSetup
 from mailkeep.features.record.history import service as history
-from mailkeep.features.record.history.model import MailboxMail, MailResult
+from mailkeep.features.record.history.model import MailResult, MailSelection
 from mailkeep.features.record.messages.model import Message
 from mailkeep.web.endpoint import Call
 
@@ -77,10 +77,7 @@ async def list_messages(
     """A page of the mail for the caller's own mailbox. INVALID_FIELD."""
     start = rules.period_start(since, app.clock())
     mailbox = await get_own(conn, who)
-    # Another mailbox may have had the address before.
-    since = mailbox.address_since or mailbox.created_at
-    mail = MailboxMail(mailbox.id, mailbox.address.key, mailbox.domain_id, start, since, result)
-    return await history.page_of_mailbox(conn, mail, page_request)
+    return await history.page_of_mailbox(conn, rules.mail_of(mailbox, start), MailSelection(result), page_request)
 
 
 async def get_setup(app: App, who: Principal) -> ClientSetup:

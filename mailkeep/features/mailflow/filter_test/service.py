@@ -10,7 +10,7 @@ from mailkeep.core.errors import NotFound
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailboxes import service as mailboxes
-from mailkeep.features.mailflow.filter_test import rules
+from mailkeep.features.mailflow.filter_test import rules, wire
 from mailkeep.features.mailflow.filter_test.model import Trial
 from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.filtering.model import Facts, OwnerRef, Subject
@@ -18,6 +18,8 @@ from mailkeep.features.record.history import service as history
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import Message
 
+FilterTest, read_test, to_test_result = wire.FilterTest, wire.read_test, wire.to_test_result
+"""For commands."""
 _NO_DOMAIN = UUID(int=0)
 
 

@@ -52,7 +52,9 @@ FilteringRecord, FilteringPatch, to_record, read_patch = (
     wire.to_record,
     wire.read_patch,
 )
-"""For the settings of the server (`operations/server_filtering`)."""
+"""For the settings of the server (`operations/server_filtering`), and for commands."""
+read_change, read_import, read_items = wire.read_change, wire.read_import, wire.read_items
+"""For commands."""
 
 _FLUSH_SECONDS = 5.0
 

@@ -294,6 +294,11 @@ def read_import(body: FilterEntryImport | CsvTable) -> list[NewEntry | Refusal]:
     items = _read_table(body) if isinstance(body, CsvTable) else body.items
     if not items:
         raise EmptyBatch
+    return read_items(items)
+
+
+def read_items(items: Sequence[Any]) -> list[NewEntry | Refusal]:
+    """The items of a JSON import; an invalid one is replaced by its refusal."""
     return [_read_item(each) for each in items]
 
 

@@ -57,7 +57,7 @@ class SystemMailWorker(QueueWorker[SystemMail]):
             await self._finish(mail)
             return True
         at, host = self._app.clock(), self._app.settings.server.mail_domain
-        link = await self._find_link(mail) if mail.kind == "invitation" else ""
+        link = await self._find_link(mail)
         if link is None:
             await self._finish(mail)
             return True
@@ -82,7 +82,11 @@ class SystemMailWorker(QueueWorker[SystemMail]):
             await system_mail.postpone(conn, mail, self._app.clock())
 
     async def _find_link(self, mail: SystemMail) -> str | None:
-        """The link of the invitation; None if it has ended before its mail was sent."""
+        """The link in the mail, or empty; None if an invitation has ended before its mail was sent."""
+        if mail.kind == "junk_digest":
+            return f"{self._app.settings.http.public_url.removesuffix('/')}/me"
+        if mail.kind != "invitation":
+            return ""
         async with self._app.db.autocommit() as conn:
             invitation_id = UUID(mail.items[-1]["invitation_id"])
             return await invitations.find_link(self._app, conn, invitation_id, self._app.clock())

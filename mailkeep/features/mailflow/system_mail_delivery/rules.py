@@ -18,7 +18,7 @@ _MAX_DOUBLINGS = 8
 
 
 def outgoing(mail: SystemMail, host: str, at: datetime, link: str = "") -> OutgoingMessage:
-    """The message to compose, with the `link` of an invitation. Raises AddressError for an invalid address."""
+    """The message to compose, with its `link` if it has one. Raises AddressError for an invalid address."""
     text = texts.write(mail, host, link)
     return OutgoingMessage(
         sender=MailboxAddress(parse_address(f"postmaster@{host}"), "Mailkeep"),

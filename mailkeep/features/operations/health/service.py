@@ -27,7 +27,7 @@ _CHECK_SECONDS = 1.5
 _read_schema = cache(read_schema)
 _PROCESSES = {
     "mta": ("postfix", "logs", "policy", "milter"),
-    "filter": ("rspamd", "redis", "keys"),
+    "filter": ("rspamd", "redis", "keys", "learner"),
     "mailboxes": ("dovecot", "lmtp", "usage"),
 }
 _since: dict[tuple[Path, str], tuple[State, datetime]] = {}  # of each component: its status, and since when

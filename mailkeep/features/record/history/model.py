@@ -53,7 +53,7 @@ MailResult = Literal["received", "junk", "rejected"]
 @dataclass(frozen=True, slots=True)
 class MailboxMail:
     """Inbound mail for a mailbox since a time: what was delivered to it or refused for it, or was rejected at its
-    address (in a domain, by its key), which it has since `address_since`. `result` None: all.
+    address (in a domain, by its key), which it has since `address_since`.
     """
 
     mailbox_id: UUID
@@ -61,7 +61,17 @@ class MailboxMail:
     domain_id: UUID
     since: datetime
     address_since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MailSelection:
+    """Which mail for a mailbox: `result` None: any. `filtered`: only what the spam filter filed in Junk or refused;
+    `without_denied`: except for deny entries.
+    """
+
     result: MailResult | None = None
+    filtered: bool = False
+    without_denied: bool = False
 
 
 SearchField = Literal["subject", "sender", "recipients", "any"]
@@ -73,6 +83,28 @@ class SearchTerm:
 
     field: SearchField
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class WalkResult:
+    """The result of a walk: the number of rows read, the ID of the last one, and the hits in order.
+
+    `counts` is the number of rows in which each index term occurs.
+    """
+
+    rows_read: int
+    last: UUID | None
+    hits: list[UUID]
+    counts: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A part of a list: at most `limit` hits after `after`, in descending or ascending order."""
+
+    after: UUID | None
+    limit: int
+    descending: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core.errors import DomainNotFound, Forbidden, NotFound
+from mailkeep.core.ids import uuid7_floor
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
@@ -20,9 +21,11 @@ from mailkeep.features.record.history import rules, store, wire
 from mailkeep.features.record.history.model import (
     HistoryFilter,
     MailboxMail,
+    MailSelection,
     MessageContent,
     MessageTotals,
     SearchTerm,
+    Slice,
     TimelineEntry,
 )
 from mailkeep.features.record.messages import service as messages
@@ -31,7 +34,9 @@ from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.scheduled import service as scheduled
 
 MessageResponse, to_message = wire.MessageResponse, wire.to_message
-"""The JSON of a message, for the features whose endpoints return one."""
+SpamRule = wire.SpamRule
+to_spam_rule = wire.to_spam_rule
+"""The JSON of a message, and of the rule that decided, for the features whose endpoints return them."""
 _NO_DOMAIN = UUID(int=0)
 _CHUNK = 256 << 10
 
@@ -86,13 +91,29 @@ async def _check_domain(conn: Conn, who: Principal, filters: HistoryFilter) -> N
         allow_on(who, "message.list", filters.domain_id)
 
 
-async def page_of_mailbox(conn: Conn, mail: MailboxMail, page_request: PageRequest) -> Page[Message]:
-    """A page of the mail for a mailbox, for its owner. Does not check a permission."""
+async def page_of_mailbox(
+    conn: Conn, mail: MailboxMail, selection: MailSelection, page_request: PageRequest
+) -> Page[Message]:
+    """A page of the mail for a mailbox. Does not check a permission."""
     after: UUID | None = page_request.after[0] if page_request.after else None
     limit, descending = page_request.limit, page_request.order == "desc"
-    ids = await store.list_of_mailbox(conn, mail, store.Slice(after, limit + 1, descending))
+    [ids] = await store.list_of_mailboxes(conn, [mail], selection, Slice(after, limit + 1, descending))
     rows = await messages.find_all(conn, ids[:limit])
     return Page(rows, (ids[limit - 1],) if len(ids) > limit else None)
+
+
+async def find_of_mailbox(conn: Conn, mail: MailboxMail, selection: MailSelection, message_id: UUID) -> Message | None:
+    """The message with this ID if it is mail for the mailbox. Does not check a permission."""
+    window = Slice(UUID(int=max(message_id.int, 1) - 1), 1, descending=False)
+    [ids] = await store.list_of_mailboxes(conn, [mail], selection, window)
+    return await messages.find(conn, message_id) if ids == [message_id] else None
+
+
+async def list_of_mailboxes(
+    conn: Conn, mails: Sequence[MailboxMail], selection: MailSelection, before: datetime, limit: int
+) -> list[list[UUID]]:
+    """The newest messages for each mailbox before a time, at most `limit` for each. One statement."""
+    return await store.list_of_mailboxes(conn, mails, selection, Slice(uuid7_floor(before), limit, True))
 
 
 async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: int, *, descending: bool) -> list[UUID]:
@@ -104,14 +125,14 @@ async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: in
     hits: list[UUID] = []
     rows_read, rows = 0, rules.FIRST_WALK
     while True:
-        walk = await store.walk(conn, filters, store.Slice(after, limit - len(hits), descending), rows, terms)
+        walk = await store.walk(conn, filters, Slice(after, limit - len(hits), descending), rows, terms)
         hits += walk.hits
         if len(hits) >= limit or walk.rows_read < rows:
             return hits
         rows_read, after = rows_read + walk.rows_read, walk.last
         next_rows = rules.next_walk(rows_read, len(hits), limit - len(hits))
         if next_rows is None and terms:
-            window = store.Slice(after, limit - len(hits), descending)
+            window = Slice(after, limit - len(hits), descending)
             rarest = rules.rarest_terms(terms, walk.counts)
             if not rules.is_narrow(filters) or await _index_pays(conn, filters, window, rarest):
                 return hits + await store.search_index(conn, filters, window, rarest)
@@ -119,7 +140,7 @@ async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: in
         rows = next_rows or rules.LONGEST_WALK
 
 
-async def _index_pays(conn: Conn, filters: HistoryFilter, window: store.Slice, terms: Sequence[SearchTerm]) -> bool:
+async def _index_pays(conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> bool:
     return rules.index_pays(*await store.estimate_rows(conn, filters, window, terms))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -12,7 +11,14 @@ from psycopg.sql import SQL, Composed, Placeholder
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.history import rules
-from mailkeep.features.record.history.model import HistoryFilter, MailboxMail, SearchTerm
+from mailkeep.features.record.history.model import (
+    HistoryFilter,
+    MailboxMail,
+    MailSelection,
+    SearchTerm,
+    Slice,
+    WalkResult,
+)
 from mailkeep.features.record.messages.model import DeliveryAttempt, ServerReply
 
 _TERM_CONDITIONS = {
@@ -23,28 +29,6 @@ _TERM_CONDITIONS = {
 }
 # Each domain needs a separate index scan; above this number it is cheaper to read the rows of all domains.
 _DOMAINS_IN_INDEX = 10
-
-
-@dataclass(frozen=True, slots=True)
-class WalkResult:
-    """The result of a walk: the number of rows read, the ID of the last one, and the hits in order.
-
-    `counts` is the number of rows in which each index term occurs.
-    """
-
-    rows_read: int
-    last: UUID | None
-    hits: list[UUID]
-    counts: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A part of a list: at most `limit` hits after `after`, in descending or ascending order."""
-
-    after: UUID | None
-    limit: int
-    descending: bool
 
 
 async def walk(conn: Conn, filters: HistoryFilter, window: Slice, rows: int, terms: Sequence[SearchTerm]) -> WalkResult:
@@ -87,51 +71,75 @@ async def list_in_order(
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def list_of_mailbox(conn: Conn, mail: MailboxMail, window: Slice) -> list[UUID]:
-    """The first messages of the mail for a mailbox."""
+async def list_of_mailboxes(
+    conn: Conn, mails: Sequence[MailboxMail], selection: MailSelection, window: Slice
+) -> list[list[UUID]]:
+    """The first messages of the mail for each mailbox. The window applies to each of them."""
     cursor = await conn.execute(
         SQL(
             """
-            SELECT m.id FROM (
+            SELECT w.number, m.id
+            FROM unnest(%(mailbox_ids)s::uuid[], %(address_keys)s::text[], %(domain_ids)s::uuid[], %(since)s::uuid[],
+                        %(address_since)s::uuid[])
+                 WITH ORDINALITY AS w (mailbox_id, address_key, domain_id, since, address_since, number)
+            CROSS JOIN LATERAL (
                 (SELECT m.id FROM messages m
-                 WHERE m.mailbox_id = %(mailbox_id)s AND m.direction = 'inbound' AND {bounds}
+                 WHERE m.mailbox_id = w.mailbox_id AND m.direction = 'inbound' AND {bounds}
                    AND (%(result)s::text IS NULL OR %(result)s = CASE
                         WHEN m.status = 'rejected' THEN 'rejected' WHEN m.spam_action = 'add header' THEN 'junk'
                         ELSE 'received' END)
+                   AND {selected}
                  ORDER BY m.id {order} LIMIT %(limit)s)
                 UNION ALL
                 (SELECT m.id FROM message_recipients r JOIN messages m ON m.id = r.message_id
-                 WHERE r.address_key = %(address_key)s AND {recipient_bounds} AND m.domain_id = %(domain_id)s
-                   AND r.message_id >= %(address_since)s
+                 WHERE r.address_key = w.address_key AND {recipient_bounds} AND m.domain_id = w.domain_id
+                   AND r.message_id >= w.address_since
                    AND m.mailbox_id IS NULL AND m.direction = 'inbound' AND m.status = 'rejected'
                    AND (%(result)s::text IS NULL OR %(result)s = 'rejected')
+                   AND {selected}
                  ORDER BY r.message_id {order} LIMIT %(limit)s)
-            ) m ORDER BY m.id {order} LIMIT %(limit)s
+                ORDER BY id {order} LIMIT %(limit)s
+            ) m ORDER BY w.number, m.id {order}
             """
         ).format(
             bounds=_all(_mailbox_bounds("m.id", window)),
             recipient_bounds=_all(_mailbox_bounds("r.message_id", window)),
+            selected=_all(_selection_conditions(selection)),
             order=_order(window.descending),
         ),
         {
-            "mailbox_id": mail.mailbox_id,
-            "address_key": mail.address_key,
-            "domain_id": mail.domain_id,
-            "result": mail.result,
-            "since": uuid7_floor(mail.since),
-            "address_since": uuid7_floor(mail.address_since),
+            "mailbox_ids": [each.mailbox_id for each in mails],
+            "address_keys": [each.address_key for each in mails],
+            "domain_ids": [each.domain_id for each in mails],
+            "since": [uuid7_floor(each.since) for each in mails],
+            "address_since": [uuid7_floor(each.address_since) for each in mails],
+            "result": selection.result,
             "after": window.after,
             "limit": window.limit,
         },
     )
-    return [row["id"] for row in await cursor.fetchall()]
+    found = [list[UUID]() for _ in mails]
+    for row in await cursor.fetchall():
+        number: int = row["number"]
+        found[number - 1].append(row["id"])
+    return found
 
 
 def _mailbox_bounds(column: LiteralString, window: Slice) -> list[LiteralString]:
-    bounds: list[LiteralString] = [f"{column} >= %(since)s"]
+    bounds: list[LiteralString] = [f"{column} >= w.since"]
     if window.after is not None:
         bounds.append(f"{column} < %(after)s" if window.descending else f"{column} > %(after)s")
     return bounds
+
+
+def _selection_conditions(selection: MailSelection) -> list[LiteralString]:
+    conditions: list[tuple[bool, LiteralString]] = [
+        # The condition of the index messages_by_spam, and the two results of the filter.
+        (selection.filtered, "m.spam_action IN ('add header', 'reject')"),
+        (selection.filtered, "(m.spam_action = 'reject') = (m.status = 'rejected')"),
+        (selection.without_denied, "m.spam_decided_by ->> 'rule' IS DISTINCT FROM 'deny_entry'"),
+    ]
+    return [condition for is_wanted, condition in conditions if is_wanted]
 
 
 async def search_index(conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:

@@ -212,12 +212,17 @@ def to_message(message: model.Message) -> MessageResponse:
             message.spam_score,
             message.spam_action,
             message.spam_symbols,
-            convert(message.spam_decided_by, SpamRule | None),
+            to_spam_rule(message),
         ),
         auth=AuthenticationResults(message.auth.get("spf"), message.auth.get("dkim"), message.auth.get("dmarc")),
         scheduled_at=iso_or_none(message.scheduled_at),
         created_at=iso(message.created_at),
     )
+
+
+def to_spam_rule(message: model.Message) -> SpamRule | None:
+    """The JSON of the rule that decided about a message."""
+    return convert(message.spam_decided_by, SpamRule | None)
 
 
 def _template(message: model.Message) -> MessageTemplate | None:

@@ -45,6 +45,14 @@ async def notify_owner(conn: Conn, at: datetime, kind: SystemMailKind, address: 
     await store.queue(conn, at, kind, [address], {**item, "at": iso(at)})
 
 
+async def notify_owners(
+    conn: Conn, at: datetime, kind: SystemMailKind, items: Sequence[tuple[str, SystemMailItem]]
+) -> None:
+    """As `notify_owner`, for many owners, each with an address and an item. One statement, in any order."""
+    if items:
+        await store.queue_items(conn, at, kind, [(address, {**item, "at": iso(at)}) for address, item in items])
+
+
 async def notify(
     conn: Conn, at: datetime, kind: SystemMailKind, recipients: Sequence[str], item: SystemMailItem
 ) -> None:

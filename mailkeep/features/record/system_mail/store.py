@@ -28,14 +28,20 @@ async def queue(
     conn: Conn, at: datetime, kind: SystemMailKind, recipients: Sequence[str], item: SystemMailItem
 ) -> None:
     """Queue a mail for each recipient, or add the item to the one that collects."""
-    mails = [{"id": uuid7(at), "recipient": recipient} for recipient in recipients]
+    await queue_items(conn, at, kind, [(recipient, item) for recipient in recipients])
+
+
+async def queue_items(
+    conn: Conn, at: datetime, kind: SystemMailKind, items: Sequence[tuple[str, SystemMailItem]]
+) -> None:
+    """Queue a mail for each recipient about its item, or add that to the one that collects."""
+    mails = [{"id": uuid7(at), "recipient": recipient, "item": item} for recipient, item in items]
     await conn.execute(
-        "SELECT queue_system_mail(%(at)s, %(kind)s, %(mails)s, %(item)s, %(limit)s, %(delay)s, %(max_items)s)",
+        "SELECT queue_system_mail(%(at)s, %(kind)s, %(mails)s, %(limit)s, %(delay)s, %(max_items)s)",
         {
             "at": at,
             "kind": kind,
             "mails": Jsonb(mails, dumps=msgspec.json.encode),
-            "item": Jsonb(item, dumps=msgspec.json.encode),
             "limit": _MAX_PER_HOUR,
             "delay": _COLLECTING,
             "max_items": _MAX_ITEMS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from datetime import datetime
 
 from mailkeep.features.record.system_mail.model import SystemMail, SystemMailItem, SystemMailText
@@ -12,6 +14,7 @@ _SUBJECTS = {
     "quota_warning": "Your mailbox is almost full",
     "invitation": "Set your password on {host}",
     "dkim_due": "DNS records for new DKIM keys must be published",
+    "junk_digest": "New mail in Junk",
 }
 _FIRST_LINES = {
     "settings_changed": "Settings that decide who has access, or what the server connects to, were changed on {host}.",
@@ -19,6 +22,7 @@ _FIRST_LINES = {
     "quota_warning": "Your mailbox on {host} is almost full. When it is full, new mail is not accepted.",
     "invitation": "An administrator of the mail server {host} invites you to set the password of your account there.",
     "dkim_due": "The DKIM keys of a mail domain on {host} are to be replaced. Publish these DNS records first.",
+    "junk_digest": "Mail for you that the spam filter of {host} has filed in Junk or refused since the last digest.",
 }
 _ADVICE = {
     "settings_changed": (
@@ -39,6 +43,10 @@ _ADVICE = {
         "Nothing else is to be done: the new keys sign as soon as their records are visible. Until then the old keys "
         "sign. Leave the old records where they are until the list of DKIM keys says that they can be removed."
     ),
+    "junk_digest": (
+        "Sign in to move a message from Junk to your inbox, or to change how often you get this list. What was refused "
+        "is not stored; its sender got an error. Do not trust a message because it names somebody whom you know."
+    ),
 }
 _TO_SUPER_ADMINS = "This mail was written by the mail server {host} and sent to all its super administrators."
 _NO_REPLIES = "This mail was written by the mail server {host}. Nobody reads replies to it."
@@ -48,6 +56,7 @@ _SIGNATURES = {
     "quota_warning": _NO_REPLIES,
     "invitation": _NO_REPLIES,
     "dkim_due": _NO_REPLIES,
+    "junk_digest": _NO_REPLIES,
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
@@ -61,13 +70,26 @@ _ACCOUNT_CHANGES = {
 }
 
 
+_RULES = {
+    "virus": "it contains a virus",
+    "encrypted": "it contains an encrypted file, which can't be checked",
+    "no_verdict": "it could not be checked",
+}
+_MAX_FOREIGN_TEXT = 60
+# What mail programs turn into links: what has a scheme, an @, or a dot between letters or digits.
+_LINK = re.compile(r"(?<=\w)\.(?=\w)|(?<=[^\W\d_]):(?=\S)|@")
+_HARMLESS = {".": "[.]", ":": "[:]", "@": "[at]"}
+
+
 def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
-    """The text of a mail of the server with this host name; `link` is that of an invitation."""
+    """The text of a mail of the server with this host name; `link`: that of an invitation, or the page of owners."""
     lines = [_FIRST_LINES[mail.kind].format(host=host)]
     if mail.kind == "quota_warning":
         lines += _quota_lines(mail)
     elif mail.kind == "dkim_due":
         lines += _record_lines(mail)
+    elif mail.kind == "junk_digest":
+        lines += [*_junk_lines(mail), "", link]
     elif mail.kind == "invitation":
         lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
     else:
@@ -104,6 +126,48 @@ def _record_lines(mail: SystemMail) -> list[str]:
     if (more := mail.item_count - len(mail.items)) > 0:
         lines += ["", f"Domains that are not listed here: {more}. The list of DKIM keys of each has its records."]
     return lines
+
+
+def _junk_lines(mail: SystemMail) -> list[str]:
+    """Of each message: the sender and the subject, which strangers have written."""
+    lines: list[str] = []
+    for item in mail.items:
+        for heading, result in (("In the folder Junk:", "junk"), ("Refused:", "refused")):
+            found = [each for each in item["messages"] if each["result"] == result]
+            lines += ["", heading] if found else []
+            for each in found:
+                sender = defang(each["from"]) or "(no sender)"
+                lines += [
+                    "",
+                    f"  {_format_time(each['at'])}, {sender}",
+                    f"  {defang(each['subject']) or '(no subject)'}",
+                ]
+                lines += [f"  Why: {why}"] if (why := _junk_reason(each)) else []
+        if (more := item["more"]) > 0:
+            lines += ["", f"And {more} more." if item["is_more_exact"] else f"And {more} or more others."]
+    return lines
+
+
+def _junk_reason(message: SystemMailItem) -> str:
+    score = message["score"]
+    return _RULES.get(message["rule"] or "", "" if score is None else f"spam score {score:.1f}")
+
+
+def defang(text: str) -> str:
+    """Text that a stranger has written, as one short line in which no mail program finds a link.
+
+    Compatibility characters become common ones (a fullwidth dot is a dot for browsers); what is invisible, changes the
+    direction of text or ends a line is removed. At most 60 characters are used: not enough for the test string GTUBE.
+    """
+    text = "".join(
+        " " if character.isspace() else character
+        for character in unicodedata.normalize("NFKC", text.replace("\u3002", "."))
+        if character.isspace() or unicodedata.category(character)[0] != "C"
+    )
+    text = " ".join(text.split())
+    if len(text) > _MAX_FOREIGN_TEXT:
+        text = text[:_MAX_FOREIGN_TEXT].rstrip() + "…"
+    return _LINK.sub(lambda match: _HARMLESS[match[0]], text)
 
 
 def _format_time(text: str) -> str:

@@ -106,11 +106,11 @@ for _, symbol in pairs(symbols) do
   rspamd_config:register_symbol{ name = symbol, type = 'virtual', parent = id, score = 0.0, group = 'antivirus' }
 end
 
--- Before the verdict (lua/verdict.lua), which records a refusal with its rule.
+-- Before the verdict (lua/verdict.lua, priority 9), which records a refusal with its rule: lower ones run first.
 rspamd_config:register_symbol{
   name = 'VIRUS_VERDICT',
   type = 'postfilter',
-  priority = 10,
+  priority = 8,
   flags = 'ignore_passthrough,explicit_disable',
   callback = function(task)
     if task:get_settings_id() ~= inbound then return end

@@ -1,0 +1,1 @@
+"""Rspamd, as its client: the controller, which learns and has statistics."""
