@@ -175,16 +175,6 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
-  "junk.read": {
-    "role": "domain_admin",
-    "reach": "domain",
-    "unenrolled": false
-  },
-  "junk.release": {
-    "role": "domain_admin",
-    "reach": "domain",
-    "unenrolled": false
-  },
   "mailbox.bulk": {
     "role": "domain_admin",
     "reach": "listing",

@@ -4333,7 +4333,8 @@ export interface webhooks {
         put?: never;
         /**
          * mail.spam
-         * @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too.
+         * @description An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+         *     (`spam_action` `reject`), once for each recipient then.
          */
         post: operations["onMailSpam"];
         delete?: never;
@@ -6525,7 +6526,10 @@ export interface components {
             /** @enum {string} */
             security: "starttls" | "tls";
         };
-        /** @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too. */
+        /**
+         * @description An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+         *         (`spam_action` `reject`), once for each recipient then.
+         */
         MailSpam: {
             /** @description The managed domain that it is from, or for. */
             domain: string;
