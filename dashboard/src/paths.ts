@@ -33,6 +33,7 @@ export const PATHS = {
   sandboxMessage: '/sandbox/$id',
   settings: '/settings',
   services: '/services',
+  filtering: '/filtering',
   admins: '/admins',
   audit: '/audit',
 } as const

@@ -9,6 +9,9 @@ import { NotFound } from './layout/NotFound'
 
 const root = createRootRoute({ component: Outlet, errorComponent: ScreenError, notFoundComponent: NotFound })
 
+/** Of the views of filtering, which are tabs of several screens. */
+const FILTERING_PARAMS = ['view', 'q', 'list', 'kind', 'new', 'import', 'message', 'source'] as const
+
 const login = createRoute({
   getParentRoute: () => root,
   path: PATHS.login,
@@ -83,7 +86,7 @@ const domains = createRoute({
 const domain = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.domain,
-  validateSearch: stringParams('tab', 'period'),
+  validateSearch: stringParams('tab', 'period', ...FILTERING_PARAMS, ...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/domains/Domain'), 'Domain'),
 })
 
@@ -103,7 +106,7 @@ const mailboxes = createRoute({
 const mailbox = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.mailbox,
-  validateSearch: stringParams('tab', 'script'),
+  validateSearch: stringParams('tab', 'script', 'show', ...FILTERING_PARAMS, ...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/mailboxes/Mailbox'), 'Mailbox'),
 })
 
@@ -280,6 +283,13 @@ const services = createRoute({
   component: lazyRouteComponent(() => import('./screens/services/Services'), 'Services'),
 })
 
+const filtering = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.filtering,
+  validateSearch: stringParams('tab', ...FILTERING_PARAMS, ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/filtering/Filtering'), 'Filtering'),
+})
+
 const admins = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.admins,
@@ -330,6 +340,7 @@ export const router = createRouter({
       sandboxMessage,
       settings,
       services,
+      filtering,
       admins,
       audit,
     ]),

@@ -20,6 +20,8 @@ from tests.browser.screens import BUILT, FaultRecorder, Screen, open_context
 COOKIE = "svc_mailbox"
 SCREENS = (
     Screen("own-overview", "/me"),
+    Screen("own-junk", "/me/junk"),
+    Screen("own-spam", "/me/spam"),
     Screen("own-mail", "/me/mail"),
     Screen("own-vacation", "/me/vacation"),
     Screen("own-forwarding", "/me/forwarding"),

@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from mailkeep.features.mailflow.receiving import rules as receiving
 from tests.support import instance as instances
 from tests.support.instance import Instance
 from tests.support.reports import DAY, Dmarc, Record, tls_report
@@ -36,6 +37,7 @@ ROLES = ("super_admin", "admin", "domain_admin")
 PASSWORD = "a long way to Tipperary"
 COOKIE = "svc_session"
 EXAMPLE, SHOP = "example.test", "shop.test"
+GTUBE = receiving.GTUBE.decode()  # spam for every filter
 HTML = (
     '<div style="font-family:sans-serif"><img src="cid:sofa@shop" alt="A sofa" width="192" '
     'style="image-rendering:pixelated"><h1 style="color:#24507f">Thank you</h1><p>Your sofa is on its way.</p></div>'
@@ -145,13 +147,15 @@ class Scene:
             "POST", "/send", {name: value for name, value in (body | changes).items() if value is not None}
         )
 
-    async def deliver(self, to: str, subject: str, sender: str = "Nora <nora@elsewhere.test>", **headers: str) -> None:
+    async def deliver(
+        self, to: str, subject: str, sender: str = "Nora <nora@elsewhere.test>", text: str = "", **headers: str
+    ) -> None:
         """Send a message from an external sender to the SMTP listener. `headers`: with underscores for hyphens."""
         mail = EmailMessage(policy=policy.SMTP)
         mail["From"], mail["To"], mail["Subject"] = sender, to, subject
         for name, value in headers.items():
             mail[name.replace("_", "-")] = value
-        mail.set_content("Good to meet you. Grüße!\n", charset="iso-8859-1", cte="8bit")
+        mail.set_content(f"Good to meet you. Grüße!\n{text}\n", charset="iso-8859-1", cte="8bit")
         await asyncio.to_thread(self._deliver, to, mail)
 
     def _deliver(self, to: str, mail: EmailMessage) -> None:

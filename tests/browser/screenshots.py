@@ -27,7 +27,7 @@ from mailkeep.run.runtime.context import attach
 from tests.browser import owners
 from tests.browser.front import Front, run_front
 from tests.browser.names import Names, run_names
-from tests.browser.scene import EXAMPLE, SHOP, Scene, log_in, run_scene, send_to_group
+from tests.browser.scene import EXAMPLE, GTUBE, SHOP, Scene, log_in, run_scene, send_to_group
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
@@ -48,6 +48,8 @@ OTHERS = (
     Screen("template-versions", "/templates/{template_id}?tab=versions"),
     Screen("settings-history", "/settings?tab=history"),
     Screen("alias-domain", "/domains/{alias_domain_id}"),
+    Screen("junk-message", "/messages/{junk_id}"),
+    Screen("filtering-explained", "/filtering?tab=test&message={junk_id}"),
 )
 FILTER = (
     'require ["fileinto", "mailbox"];\nif header :contains "list-id" "news.example.org" {\n  fileinto :create "News";\n'
@@ -58,6 +60,7 @@ DNS_SCREENS = {
     "dkim": "/domains/{domain_id}?tab=dkim",
     "server-dns": "/server-dns",
 }
+FILTERING_SCREENS = {"filtering": "/filtering", "own-spam": "/me/spam"}
 SERVICES_TABS = ("state", "plan", "drift", "operations", "generations")
 # The mean difference per pixel, of 255.
 _MAX_DIFFERENCE = 0.2
@@ -87,7 +90,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")
             for screen in (*SCREENS, *OTHERS):
-                if screen.name in ("queue", "services", "import-mailboxes", *DNS_SCREENS):
+                if screen.name in ("queue", "services", "filtering", "import-mailboxes", *DNS_SCREENS):
                     continue
                 await navigate(page, screen.path_for(scene.ids))
                 if screen.name == "events":
@@ -135,8 +138,47 @@ async def prepare(scene: Scene) -> str:
             NewBlock(f"mailbox:carla@{EXAMPLE}", "203.0.113.7", 52, at + timedelta(minutes=15)),
         ):
             await store.upsert_block(conn, uuid7(at), block, uuid7(at), at)
+    await prepare_filtering(scene)
     created = await call("POST", "/mailboxes", {"domain_id": domain, "local_part": "nora", "invite": True})
     return f"/invitation#{urlsplit(created['invitation']['url']).fragment}"
+
+
+async def prepare_filtering(scene: Scene) -> None:
+    """Entries of a domain and a mailbox, values of the mailbox, and mail that was filed in Junk and refused."""
+    call, domain, mailbox = scene.super_admin.call, scene.ids["domain_id"], scene.ids["mailbox_id"]
+    entries = [
+        {"list": "deny", "kind": "domain", "value": "casino.test", "enforced": True, "comment": "Complaints in May"},
+        {"list": "allow", "kind": "network", "value": "192.0.2.0/24", "comment": "The scanners"},
+        {"list": "allow", "kind": "address", "value": "invoices@partner.test"},
+        {"list": "deny", "kind": "address", "value": "offers@elsewhere.test"},
+    ]
+    for entry in entries:
+        await call("POST", f"/domains/{domain}/filtering/entries", entry)
+    await call("PATCH", f"/mailboxes/{mailbox}/filtering", {"reject_score": 12, "digest": "weekly"})
+    for subject, sender in (("Win today", "Casino <win@casino.test>"), ("You have won", "Lottery <lottery@far.test>")):
+        await scene.deliver(f"alice@{EXAMPLE}", subject, sender, text=GTUBE)
+    [junk, *_] = await call("GET", f"/mailboxes/{mailbox}/junk")
+    scene.ids["junk_id"] = junk["id"]
+
+
+async def take_filtering_screenshots(browser: Browser, stack: Stack, folder: Path) -> list[Path]:
+    """Where there is a filter: the settings of the server, and of an owner."""
+    written: list[Path] = []
+    await asyncio.to_thread(stack.do, "PATCH", "/filtering", {"reject_score": 15})
+    domain = await asyncio.to_thread(stack.make_domain, "filtering.test")
+    mailbox = await asyncio.to_thread(stack.make_mailbox, domain, "olga")
+    await asyncio.to_thread(stack.do, "PATCH", f"/mailboxes/{mailbox['id']}/filtering", {"junk_score": 4})
+    for form, options in FORMS.items():
+        caller = await log_in(stack.api, ADMIN, PASSWORD)
+        async with open_context(browser, caller, reduced_motion="reduce", **options) as context:
+            await (await owners.sign_in(stack.api, mailbox["address"], PASSWORD)).enter(context)
+            page = await context.new_page()
+            for name, path in FILTERING_SCREENS.items():
+                await visit(page, stack.api, path)
+                await page.wait_for_timeout(150)
+                written.append(folder / f"{name}-{form}.png")
+                written[-1].write_bytes(reduce_colors(await page.screenshot()))
+    return written
 
 
 async def invite(page: Page, scene: Scene) -> None:
@@ -174,10 +216,15 @@ async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) 
             await page.screenshot(path=folder / f"own-login-{form}.png")
             await (await owners.sign_in(front.http, address)).enter(browser_context)
             for screen in owners.SCREENS:
-                await visit(page, front.http, screen.path + ("?script=main" if screen.name == "own-filters" else ""))
+                if screen.name in FILTERING_SCREENS:
+                    continue
+                # Junk is in the Maildir of the embedded profile.
+                http = front.scene.http if screen.name == "own-junk" else front.http
+                await visit(page, http, screen.path + ("?script=main" if screen.name == "own-filters" else ""))
                 await page.wait_for_timeout(150)
                 await page.screenshot(path=folder / f"{screen.name}-{form}.png")
-        written += [folder / f"{name}-{form}.png" for name in ("own-login", *(each.name for each in owners.SCREENS))]
+        names = [each.name for each in owners.SCREENS if each.name not in FILTERING_SCREENS]
+        written += [folder / f"{name}-{form}.png" for name in ("own-login", *names)]
     for picture in written:
         picture.write_bytes(reduce_colors(picture.read_bytes()))
     return written
@@ -217,7 +264,7 @@ async def take_services_screenshots(browser: Browser, stack: Stack, folder: Path
         await asyncio.to_thread(perform, stack, service, action)
     lists = stack.data_dir / "rspamd" / "conf" / "local.d" / "greylist.conf"
     lists.write_text(lists.read_text() + "expire = 3d;\n")
-    changes = {"filter.spam_score": 5.5, "smtp.max_sessions": 400}
+    changes = {"filter.dns_servers": stack.filter_servers(2), "smtp.max_sessions": 400}
     await asyncio.to_thread(stack.do, "PATCH", "/config", {"changes": changes})
     for form, options in FORMS.items():
         caller = await log_in(stack.api, ADMIN, PASSWORD)
@@ -314,7 +361,9 @@ async def main() -> int:
     try:
         await asyncio.to_thread(harness.start, stack_folder)
         async with launch(executable) as browser:
-            written += await take_services_screenshots(browser, Stack(stack_folder), target)
+            stack = Stack(stack_folder)
+            written += await take_filtering_screenshots(browser, stack, target)
+            written += await take_services_screenshots(browser, stack, target)
     finally:
         harness.stop(stack_folder)
         shutil.rmtree(stack_folder, ignore_errors=True)

@@ -29,6 +29,8 @@ DIALOGS = (
     Screen("new domain", "/domains?new=yes"),
     Screen("new key", "/api-keys?new=yes"),
     Screen("import suppressions", "/suppressions?import=yes"),
+    Screen("new filter entry", "/filtering?tab=list&new=yes"),
+    Screen("import filter entries", "/filtering?tab=list&import=yes"),
     Screen("new webhook", "/webhooks?new=yes"),
     Screen("new administrator", "/admins?new=yes"),
     Screen("domain settings", "/domains/{domain_id}?tab=settings"),

@@ -20,6 +20,8 @@ type Screen = ComponentType<{ mailbox: OwnMailbox }>
 
 const SCREENS: Readonly<Record<Exclude<OwnerScreen, 'signIn'>, Screen>> = {
   overview: Overview,
+  junk: lazy(() => import('./OwnJunk')),
+  spam: lazy(() => import('./Spam')),
   mail: lazy(() => import('./Mail')),
   vacation: lazy(() => import('./Vacation')),
   forwarding: lazy(() => import('./Forwarding')),

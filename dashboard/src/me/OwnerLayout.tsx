@@ -10,10 +10,12 @@ import { OwnerLink } from './router'
 
 const ENTRIES: readonly { screen: OwnerScreen; label: string; icon: IconName }[] = [
   { screen: 'overview', label: 'Overview', icon: 'home' },
-  { screen: 'mail', label: 'Rejected and junk', icon: 'inbox' },
+  { screen: 'junk', label: 'Junk', icon: 'inbox' },
+  { screen: 'mail', label: 'Rejected mail', icon: 'mail' },
+  { screen: 'spam', label: 'Spam filter', icon: 'sliders' },
   { screen: 'vacation', label: 'Vacation', icon: 'clock' },
   { screen: 'forwarding', label: 'Forwarding', icon: 'branch' },
-  { screen: 'filters', label: 'Filters', icon: 'sliders' },
+  { screen: 'filters', label: 'Filters', icon: 'route' },
   { screen: 'security', label: 'Password and sign-in', icon: 'shield' },
   { screen: 'appPasswords', label: 'App passwords', icon: 'key' },
   { screen: 'device', label: 'Set up a device', icon: 'phone' },

@@ -2,6 +2,8 @@
 export const OWNER_PATHS = {
   overview: '/me',
   signIn: '/me/login',
+  junk: '/me/junk',
+  spam: '/me/spam',
   mail: '/me/mail',
   vacation: '/me/vacation',
   forwarding: '/me/forwarding',

@@ -47,7 +47,8 @@ export function guessMapping(targets: readonly TargetColumn[], columns: readonly
   )
 }
 
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, yes: true, '1': true, false: false, no: false, '0': false }
+/** How a cell says yes or no, in lower case. */
+export const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, yes: true, '1': true, false: false, no: false, '0': false }
 
 /** The items of a file. An empty cell is an absent value, except the local part of a catch-all. */
 export function toItems(table: CsvTable, targets: readonly TargetColumn[], mapping: Mapping): BulkItem[] {

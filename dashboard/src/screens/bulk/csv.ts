@@ -87,3 +87,16 @@ export function writeCsv(rows: readonly (readonly (string | number)[])[]): strin
   const quote = (cell: string) => `"${(FORMULA.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`
   return rows.map((row) => `${row.map((cell) => quote(String(cell))).join(',')}\r\n`).join('')
 }
+
+/** The names of the columns in lower case. */
+export function columnNames(table: CsvTable): string[] {
+  return table.columns.map((name) => name.toLowerCase())
+}
+
+/** The rows as objects with the names of the columns; blank cells are left out. */
+export function toObjects(table: CsvTable): Record<string, string>[] {
+  const names = columnNames(table)
+  return table.rows.map((cells) =>
+    Object.fromEntries(names.flatMap((name, index) => (cells[index]?.trim() ? [[name, cells[index].trim()]] : []))),
+  )
+}

@@ -22,6 +22,7 @@ import { DomainState } from './Domains'
 const DnsTab = lazy(() => import('../dns/DnsTab'))
 const Reports = lazy(async () => ({ default: (await import('../reports/Reports')).Reports }))
 const DkimTab = lazy(() => import('../dkim/DkimTab'))
+const FilteringTab = lazy(() => import('../filtering/FilteringTab'))
 
 const route = getRouteApi('/app/domains/$id')
 
@@ -56,6 +57,11 @@ export function Domain() {
               value: 'reports',
               label: 'Reports',
               content: <Suspense fallback={<LoadingLines count={8} />}>{<Reports domainId={data.id} />}</Suspense>,
+            },
+            {
+              value: 'filtering',
+              label: 'Filtering',
+              content: <Suspense fallback={<LoadingLines count={8} />}>{<FilteringTab domain={data.id} />}</Suspense>,
             },
             ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
           ]}

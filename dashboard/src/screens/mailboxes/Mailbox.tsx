@@ -35,6 +35,9 @@ type MailboxRecord = Schema['MailboxRecord']
 
 const SieveTab = lazy(() => import('./sieve/SieveTab').then(({ SieveTab: component }) => ({ default: component })))
 
+const FilteringTab = lazy(() => import('../filtering/FilteringTab'))
+const JunkTab = lazy(() => import('../filtering/JunkTab'))
+
 const route = getRouteApi('/app/mailboxes/$id')
 const INVALIDATES = ['mailboxes', 'domains', 'suspensions', 'routing']
 
@@ -89,6 +92,16 @@ export function Mailbox() {
               },
               { value: 'vacation', label: 'Vacation and forwarding', content: <VacationTab mailbox={data} /> },
               ...(hasSieve ? [{ value: 'sieve', label: 'Sieve', content: <LazySieve mailbox={data} /> }] : []),
+              {
+                value: 'filtering',
+                label: 'Filtering',
+                content: <Suspense fallback={<LoadingLines count={8} />}>{<FilteringTab mailbox={data.id} />}</Suspense>,
+              },
+              {
+                value: 'junk',
+                label: 'Junk',
+                content: <Suspense fallback={<LoadingLines count={8} />}>{<JunkTab mailbox={data.id} />}</Suspense>,
+              },
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
             ]}
           />

@@ -22,6 +22,7 @@ import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { MessageActions } from './MessageActions'
 import { Body, Headers } from './MessageContent'
+import { SpamResult } from './SpamResult'
 
 type MessageRecord = Schema['MessageResponse']
 
@@ -57,6 +58,7 @@ export function Message() {
             <Facts rows={facts(data)} />
           </Section>
           <Recipients message={data} />
+          <SpamResult message={data} />
           <DetailTabs
             tabs={[
               { value: 'timeline', label: 'Timeline', content: <Timeline message={data} /> },
@@ -112,7 +114,7 @@ function Occasion({ message }: { message: MessageRecord }) {
 }
 
 function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
-  const { spam, auth } = message
+  const { auth } = message
   const checks = [auth.spf && `SPF ${auth.spf}`, auth.dkim && `DKIM ${auth.dkim}`, auth.dmarc && `DMARC ${auth.dmarc}`].filter(Boolean)
   return [
     ['From', message.from || '(empty sender)'],
@@ -141,7 +143,6 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
       : []),
     ...Object.entries(message.metadata).map(([name, value]) => [`Metadata: ${name}`, String(value)] as const),
     ...(checks.length ? [['Authentication', checks.join(' · ')] as const] : []),
-    ...(spam.score === null ? [] : [['Spam', `score ${spam.score}, filter action: ${spam.action ?? 'none'}`] as const]),
   ]
 }
 
