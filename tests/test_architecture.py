@@ -19,6 +19,7 @@ OTHER_FILES = {
     "mailkeep/features/directory/mailbox_usage/folders.py": "asks for folders; service and jobs have the reports",
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
+    "mailkeep/features/mailflow/receiving/filters.py": "decides about copies for the built-in listener",
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",

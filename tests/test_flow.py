@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -13,10 +14,12 @@ import pytest
 
 from mailkeep.core.clock import iso
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.mail.milter import protocol
+from mailkeep.run.processes.keys import KeysListener
 from mailkeep.settings.server import ServerSettings
 from tests.mailflow.key_submission.program import Log, Program
 from tests.plugins.post import Post, letter
@@ -83,6 +86,10 @@ async def test_each_flow_uses_the_documented_statements(
     await key.get("/auth/me")
     await lives("Scheduled messages that are due", ScheduledWorker(api.app).drain)
     await lives("An inbound mail", lambda: post.deliver(f"alice@{EXAMPLE}"))
+    listener = KeysListener(api.app, HitCounter(api.app))
+    facts = dict.fromkeys(("queue_id", "score", "auth", "author", "mail_from", "client"), "")
+    question = f"/verdict/{json.dumps(facts | {'recipients': f'alice@{EXAMPLE}'})}"
+    await lives("The filter's question at the end of DATA", lambda: listener.answer(question))
     api.app.settings = replace(api.app.settings, server=ServerSettings(hostname="mx.test"))
     async with api.app.db.autocommit() as conn:
         await routing.apply_settings(conn, api.app.settings, api.clock())

@@ -265,7 +265,7 @@ async def take_services_screenshots(browser: Browser, stack: Stack, folder: Path
         await asyncio.to_thread(perform, stack, service, action)
     lists = stack.data_dir / "rspamd" / "conf" / "local.d" / "greylist.conf"
     lists.write_text(lists.read_text() + "expire = 3d;\n")
-    changes = {"filter.spam_score": 5.5, "smtp.max_sessions": 400}
+    changes = {"filter.dns_servers": stack.filter_servers(2), "smtp.max_sessions": 400}
     await asyncio.to_thread(stack.do, "PATCH", "/config", {"changes": changes})
     for form, options in FORMS.items():
         caller = await log_in(stack.api, ADMIN, PASSWORD)

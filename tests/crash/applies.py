@@ -49,7 +49,7 @@ STEPS: dict[str, tuple[str, int, bool]] = {
     "after a failure, the end is recorded": ("apply.ended", 1, True),
 }
 """By the name of a step: its failpoint, at which time it is reached, and whether the apply fails before."""
-_CHANGED = ("filter.spam_score", "overlays.dovecot", "overlays.postfix")
+_CHANGED = ("overlays.dovecot", "overlays.postfix", "overlays.rspamd")
 _RECOVERED_WITHIN = 180.0
 _FLOWS_WITHIN = 60.0
 _RECONCILED_AFTER = 5.0
@@ -135,9 +135,9 @@ class Applies:
 
     async def _change_settings(self) -> None:
         changes = {
-            "filter.spam_score": 5 + self.number / 100,
             "overlays.dovecot": f"mail_max_keyword_length = {50 + self.number % 400}",
             "overlays.postfix": f"default_process_limit = {90 + self.number % 400}",
+            "overlays.rspamd": {"greylist.conf": f"max_data_len = {10 + self.number % 400}k;"},
         }
         changed = await self._ask("PATCH", "/config", {"changes": changes, "current_password": PASSWORD})
         assert changed["status"] == 200, changed
@@ -194,7 +194,7 @@ class Applies:
             assert n is not None
             assert generations.is_complete(self.paths, n, service)
         plan = (await self._ask("GET", "/orchestrator/plan"))["data"]
-        is_new = f"add_header = {5 + self.number / 100:g};" in self._used()
+        is_new = f"max_data_len = {10 + self.number % 400}k;" in self._used()
         assert is_new or self._used() == before
         assert is_new or state == "rolled_back", "the operation succeeded, and the old configuration is in use"
         # The settings in effect are those of the files: nothing is left to apply, or all that was changed.
@@ -203,7 +203,7 @@ class Applies:
         assert not list(self.paths.generations.glob("*.new"))
 
     def _used(self) -> str:
-        return (self.paths.rspamd_conf / "local.d" / "actions.conf").read_text()
+        return (self.paths.rspamd_conf / "local.d" / "greylist.conf").read_text()
 
     def _processes(self) -> dict[str, tuple[int, int]]:
         """The process and its start time of each service."""

@@ -314,6 +314,11 @@ class Stack:
             client.ehlo(helo)
             yield client
 
+    def filter_servers(self, number: int) -> list[str]:
+        """A value of `filter.dns_servers`, a setting that only reloads the filter: its server, `number` times."""
+        assert self.names
+        return [f"{self.names}:53"] * number
+
     def publish(self, origin: str, *records: str) -> None:
         """Publish a zone (`names.publish`); `MX` alone is a record for the external MTA."""
         mx = ("@ MX 10 mx", f"mx A {self.internet}")

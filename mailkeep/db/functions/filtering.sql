@@ -12,15 +12,19 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
            coalesce(m.reject_score, d.reject_score, g.reject_score),
            CASE WHEN m.reject_score IS NOT NULL THEN 'mailbox' WHEN d.reject_score IS NOT NULL THEN 'domain' ELSE 'server' END,
            coalesce((
-               SELECT jsonb_agg(jsonb_build_array(e.id, e.scope, e.list, e.kind, e.value, e.enforced)) FROM (
+               -- Reads the unique index of filter_entries once for each value: OFFSET 0 prevents other joins.
+               SELECT jsonb_agg(jsonb_build_array(e.id, e.scope, e.list, e.kind, e.value, e.enforced))
+                 FROM unnest(p_values) AS k(value)
+                CROSS JOIN LATERAL (
                    SELECT id, 'server' AS scope, list, kind, value, enforced FROM filter_entries
-                    WHERE mailbox_id IS NULL AND domain_id IS NULL AND value = ANY (p_values)
+                    WHERE domain_id IS NULL AND mailbox_id IS NULL AND value = k.value
                    UNION ALL
                    SELECT id, 'domain', list, kind, value, enforced FROM filter_entries
-                    WHERE mailbox_id IS NULL AND domain_id = p_domain_id AND value = ANY (p_values)
+                    WHERE domain_id = p_domain_id AND mailbox_id IS NULL AND value = k.value
                    UNION ALL
                    SELECT id, 'mailbox', list, kind, value, enforced FROM filter_entries
-                    WHERE mailbox_id = p_mailbox_id AND domain_id IS NULL AND value = ANY (p_values)
+                    WHERE domain_id IS NULL AND mailbox_id = p_mailbox_id AND value = k.value
+                   OFFSET 0
                ) e), '[]')
       FROM filter_settings g
       LEFT JOIN filter_settings d ON d.domain_id = p_domain_id AND d.mailbox_id IS NULL

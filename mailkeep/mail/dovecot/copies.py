@@ -42,7 +42,7 @@ class MailCopy:
     delivery_id: str
 
 
-class _Row(msgspec.Struct, frozen=True):
+class _CopyRow(msgspec.Struct, frozen=True):
     mailbox: str
     uid: str
     delivery: str = msgspec.field(name=f"hdr.{_FIELD}", default="")
@@ -62,7 +62,7 @@ async def find_copies(conf: Path, search: FolderSearch, delivery_id: str | None 
     fields = f"mailbox uid hdr.{_FIELD}"
     output = await run("doveadm", "-f", "json", "-c", str(conf), "fetch", "-u", search.login, fields, *query)
     try:
-        rows = msgspec.json.decode(output or b"[]", type=list[_Row])
+        rows = msgspec.json.decode(output or b"[]", type=list[_CopyRow])
     except msgspec.DecodeError as error:
         raise Failure(f"unexpected output of doveadm: {error}") from None
     # The field is "ID", or "ID since TIME"; the search finds parts of it too.

@@ -16,7 +16,11 @@ from mailkeep.mail.mailbox.homes import MAILDIR
 
 FOLDER = "lucene-indexes"
 _PLUGIN = ("-o", "mail_plugins=quota fts fts_lucene", "-o", "plugin/fts=lucene", "-o", "plugin/fts_autoindex=no")
-_FAILED = re.compile(rb"\(([^()\s]+@[^()\s]+)\)<[^>]*>(?:<[^>]*>)?: Error: lucene index ")
+# From the start of the line, since the names that clients give at login are in the log too.
+_FAILED = re.compile(
+    rb"^\S+ (?:indexer-worker|imap|pop3|doveadm)\(([^()\s]+@[^()\s]+)\)(?:<[^<>\s]*>)*: Error: lucene index ",
+    re.MULTILINE,
+)
 
 
 def is_on(conf: Path) -> bool:
@@ -25,9 +29,16 @@ def is_on(conf: Path) -> bool:
 
 
 def list_indexed(mail_root: Path) -> list[str]:
-    """The names of the homes that have an index. Blocks."""
-    with os.scandir(mail_root) as homes:
+    """The names of the homes that have an index, or its folder. Blocks."""
+    with suppress(FileNotFoundError), os.scandir(mail_root) as homes:
         return [home.name for home in homes if (Path(home.path) / MAILDIR / FOLDER).is_dir()]
+    return []
+
+
+def list_emptied(mail_root: Path) -> list[str]:
+    """The names of the homes whose index has lost its files. Blocks."""
+    folders = {name: mail_root / name / MAILDIR / FOLDER for name in list_indexed(mail_root)}
+    return [name for name, folder in folders.items() if next(folder.iterdir(), None) is None]
 
 
 async def rescan(conf: Path, login: str) -> None:

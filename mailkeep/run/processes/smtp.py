@@ -20,6 +20,7 @@ from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.filtering.model import Facts
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving import rejections, service
+from mailkeep.features.mailflow.receiving.filters import Accounts
 from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient
 from mailkeep.features.mailflow.receiving.rules import smtp_reply
 from mailkeep.features.mailflow.smtp_submission import service as smtp_submission
@@ -112,7 +113,8 @@ class InboundHandler:
             trace=self._received_field(session, queue_id, at),
             client_address=session.peer[0],
         )
-        return await service.accept(self._app, mail, self.hits.count)
+        accounts = Accounts(self.hits.count, lambda: self._rejection_limit.allow(session.peer[0], at))
+        return await service.accept(self._app, mail, accounts)
 
     def _received_field(self, session: SmtpSession, queue_id: str, at: datetime) -> bytes:
         """The Received field (RFC 5321 §4.4) with the protocol name of RFC 3848."""
@@ -133,7 +135,10 @@ class InboundHandler:
         if _key_of(session) is not None:
             return
         self._app.counters.add("deliveries", "inbound", "rejected")
-        if rcpt_to is None or not self._rejection_limit.allow(session.peer[0], self._app.clock()):
+        # A message refused by filters has its rows.
+        if rcpt_to is None or reply == smtp_reply("refused"):
+            return
+        if not self._rejection_limit.allow(session.peer[0], self._app.clock()):
             return
         rejection = RejectedRecipient(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
         task = asyncio.create_task(self._record(rejection))

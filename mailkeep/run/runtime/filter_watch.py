@@ -27,6 +27,7 @@ from mailkeep.settings import Settings, parse_dns_servers
 _CHECK_SECONDS = 10.0
 _ANSWER_SECONDS = 5.0
 _FAILURES = 3  # in a row, until an alert: a scanner that is restarted loads its signatures first
+_LACKING = 180  # checks in a row, half an hour: the first download of signatures takes minutes
 _TEST_EVERY = timedelta(hours=1)
 _QUERIES = 8
 _ANTIVIRUS, _FILTER = "antivirus", "filter"
@@ -48,7 +49,7 @@ class FilterWatch:
         self.filter_problem: str | None = None
         report = node_report.load(paths.run)
         self.alerted: set[str] = set(report.alerted) if report else set()
-        self._failures = self._unanswered = 0
+        self._failures = self._lacking = self._unanswered = 0
         self._tested: tuple[object, datetime] | None = None
 
     async def run(self) -> None:
@@ -60,6 +61,7 @@ class FilterWatch:
         settings, at = self._app.settings, self._app.clock()
         self.scanner = await self._ask_scanner(settings, at) if settings.filter.antivirus else None
         self._failures = self._failures + 1 if self.scanner and self.scanner.problem else 0
+        self._lacking = self._lacking + 1 if self.scanner and self.scanner.advice else 0
         self._unanswered = 0 if await self._answers_filter() else self._unanswered + 1
         is_reported = self._unanswered > 0 and _FILTER in self.alerted
         self.filter_problem = _NO_VERDICTS if self._unanswered >= _UNANSWERED or is_reported else None
@@ -108,7 +110,7 @@ class FilterWatch:
         if self.scanner and self.scanner.problem:
             if self._failures >= _FAILURES or _ANTIVIRUS in self.alerted:
                 problems[_ANTIVIRUS] = self.scanner.problem
-        elif self.scanner and self.scanner.advice:
+        elif self.scanner and self.scanner.advice and (self._lacking >= _LACKING or _ANTIVIRUS in self.alerted):
             problems[_ANTIVIRUS] = self.scanner.advice
         if self.filter_problem:
             problems[_FILTER] = self.filter_problem

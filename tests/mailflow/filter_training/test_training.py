@@ -23,19 +23,23 @@ LETTER = b"Subject: x\r\n\r\nWords.\r\n"
 
 
 class StubController:
-    """Accepts lessons, and keeps their kinds and contents; `status` is its answer."""
+    """Accepts lessons, and keeps their kinds and contents; `status` is its answer, `learned` its statistics."""
 
     def __init__(self) -> None:
         self.lessons: list[tuple[str, bytes]] = []
         self.status = 200
+        self.learned: tuple[int, int] = (0, 0)
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().partition(b"content-length: ")[2].split()[0])
         content = await reader.readexactly(length)
-        if self.status == 200:
+        if self.status == 200 and content:
             self.lessons.append((head.split()[1].decode().removeprefix("/learn"), content))
-        writer.write(b"HTTP/1.1 %d x\r\nContent-Length: 2\r\n\r\n{}" % self.status)
+        body = (
+            b'{"statfiles":[{"symbol":"BAYES_SPAM","revision":%d},{"symbol":"BAYES_HAM","revision":%d}]}' % self.learned
+        )
+        writer.write(b"HTTP/1.1 %d x\r\nContent-Length: %d\r\n\r\n" % (self.status, len(body)) + body)
         writer.close()
         await writer.wait_closed()
 
@@ -104,6 +108,22 @@ async def test_learn_is_inherited(api: Api, filtering: StubController) -> None:
         found.append(await service.teach(api.app, own, "spam", LETTER))
     assert found == ["off", "taught", "off", "taught", "off", "taught"]
     assert await service.teach(api.app, uuid4(), "spam", LETTER) == "off"
+
+
+async def test_the_api_shows_what_is_learned_and_the_lessons_of_a_mailbox(api: Api, filtering: StubController) -> None:
+    own = await api.mailbox()
+    await service.claim(api.app, own, 103)
+    states: list[str] = []
+    for filtering.learned in ((0, 0), (200, 199), (200, 200)):
+        states.append((await api.sue.get("/filtering")).data["training"]["state"])
+    assert states == ["collecting", "collecting", "active"]
+    status = {"state": "active", "spam_learned": 200, "ham_learned": 200, "required": 200}
+    lessons = {"accepted": 100, "dropped": 3}
+    assert (await api.sue.get(f"/mailboxes/{own}/filtering")).data["training"] == status | {"lessons": lessons}
+    patched = await api.sue.patch(f"/mailboxes/{own}/filtering", {"learn": False})
+    assert patched.data["training"]["lessons"] == lessons
+    domain = await api.sue.get(f"/domains/{DOMAIN_IDS[EXAMPLE]}/filtering")
+    assert domain.data["training"] == status | {"lessons": None}
 
 
 async def test_without_a_filter(api: Api, filtering: StubController) -> None:

@@ -299,6 +299,7 @@ def test_a_domain_includes_its_sub_domains_and_no_look_alikes(value: str, addres
         ("192.0.2.9/32", "::ffff:192.0.2.9", True),
         ("10.0.0.0/8", "10.1.2.3", True),
         ("2001:db8::/32", "2001:db8:1::1", True),
+        ("2001:db8::1/128", "2001:db8::1", True),
         ("2001:db8::/32", "2001:db9::1", False),
         ("192.0.2.0/24", "192.0.3.9", False),
         ("192.0.2.0/24", "unknown", False),

@@ -61,6 +61,7 @@ async def test_an_entry_is_reached_only_by_the_path_of_its_owner(api: Api):
         ("network", "192.0.2.9", "192.0.2.9/32"),
         ("network", "10.0.0.0/8", "10.0.0.0/8"),
         ("network", "2001:DB8:0::/32", "2001:db8::/32"),
+        ("network", "2001:db8::1", "2001:db8::1/128"),
     ],
 )
 async def test_values_are_stored_in_one_form(api: Api, kind: str, value: str, canonical: str):
@@ -85,8 +86,9 @@ async def test_values_are_stored_in_one_form(api: Api, kind: str, value: str, ca
         ("domain", "a@example.test", "may contain only"),
         ("network", "192.0.2.1/24", "did you mean 192.0.2.0/24"),
         ("network", "2001:db8::1/32", "did you mean 2001:db8::/32"),
-        ("network", "0.0.0.0/0", "/8 or smaller"),
-        ("network", "::/0", "/16 or smaller"),
+        ("network", "0.0.0.0/0", "from /8 to /32"),
+        ("network", "::/0", "from /16 to /64"),
+        ("network", "2001:db8::/65", "from /16 to /64"),
         ("network", "::ffff:192.0.2.0/120", "IPv4"),
         ("network", "fe80::1%eth0", "zone"),
         ("network", "example.test", "must be an IP address"),

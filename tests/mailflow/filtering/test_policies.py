@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7
@@ -99,3 +100,48 @@ async def test_hits_of_several_processes_are_all_counted(api: Api) -> None:
     await deleted.flush()
     rows = await api.sql("SELECT hits, last_hit_at FROM filter_entries")
     assert rows == [{"hits": 40, "last_hit_at": api.clock()}] * 4
+
+
+async def test_a_lookup_reads_no_other_entries_than_those_that_match(api: Api) -> None:
+    """Also before PostgreSQL has statistics of the table, as after a large import."""
+    alice = Subject(DOMAIN_IDS[EXAMPLE], await api.mailbox())
+    for scope in (None, Subject(alice.domain_id)):
+        await api.sql(
+            """
+            INSERT INTO filter_entries (id, domain_id, mailbox_id, list, kind, value, created_by, created_at)
+            SELECT gen_random_uuid(), %(domain_id)s::uuid, %(mailbox_id)s::uuid, 'deny', kind, value, 'test', %(at)s
+            FROM generate_series(1, 5000) i,
+                 LATERAL (VALUES ('address', 'user' || i || '@x.test'),
+                                 ('network', '10.' || i / 256 || '.' || i %% 256 || '.0/24')) v(kind, value)
+            """,
+            **_scope(scope),
+            at=api.clock(),
+        )
+    statements: list[tuple[str, Any]] = []
+
+    class Recorder:
+        async def execute(self, statement: str, parameters: Any) -> Any:
+            statements.append((statement, parameters))
+            return await conn.execute(statement, parameters)  # pyright: ignore[reportArgumentType] a literal
+
+    facts = Facts("10.1.2.3", "user7@x.test", "a@news.y.test")
+    async with api.app.db.autocommit() as conn:
+        found = await find_policies(cast(Any, Recorder()), [alice, Subject(alice.domain_id)], facts)
+        assert [len(policy.entries) for policy in found.values()] == [4, 4]
+        ((statement, parameters),) = statements
+        explain = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement
+        plan = await (await conn.execute(explain, parameters)).fetchone()  # pyright: ignore[reportArgumentType]
+    assert plan is not None
+    assert sum(_list_values(plan, "Rows Removed by Filter")) < 10
+
+
+def _list_values(plan: Any, name: str) -> list[float]:
+    """All values with this name."""
+    if isinstance(plan, dict):
+        nested = [each for value in cast(dict[str, Any], plan).values() for each in _list_values(value, name)]
+        return nested + ([cast(float, plan[name])] if name in plan else [])
+    return (
+        [each for value in cast(list[Any], plan) for each in _list_values(value, name)]
+        if isinstance(plan, list)
+        else []
+    )

@@ -45,6 +45,7 @@ async def test_each_scope_inherits_what_it_does_not_set(api: Api):
     }  # fmt: skip
     assert shown.data["training"] == {
         "state": "unavailable", "spam_learned": 0, "ham_learned": 0, "required": 200,
+        "lessons": {"accepted": 0, "dropped": 0},
     }  # fmt: skip
 
     assert (await api.sue.patch("/filtering", {"junk_score": 7, "learn": False})).status == 200

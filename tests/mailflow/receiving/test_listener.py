@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from dataclasses import replace
 
 import pytest
 
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.receiving.rules import GTUBE
+from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpSession
+from mailkeep.run.processes.smtp import InboundHandler
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import EventsSettings, LimitsSettings, ServerSettings, SmtpSettings
 from tests.mailflow.receiving.smtp_dialogue import codes, dialogue
@@ -211,3 +214,13 @@ async def test_our_own_fields_in_incoming_mail_are_stripped(post: Post):
     kept = copy.read_bytes()
     assert kept.endswith(b"Subject: x\r\n" + filler * 400 + b"\r\nbody\r\n")
     assert re.findall(rb"x-mailkeep-[^:]*", kept.lower()) == [b"x-mailkeep-verdict"]
+
+
+async def test_a_client_has_a_limit_of_messages_per_minute(post: Post):
+    app = post.api.app
+    app.settings = replace(app.settings, smtp=replace(app.settings.smtp, client_message_rate=2))
+    handler = InboundHandler(app)
+    for client, expected in (("192.0.2.1", [None, None, 450]), ("192.0.2.2", [None]), ("127.0.0.1", [None] * 4)):
+        session = SmtpSession("smtp", (client, 25))
+        replies = [await handler.mail(session, SmtpEnvelope("a@b.test", None, None, False)) for _ in expected]
+        assert [reply and reply.code for reply in replies] == expected, client

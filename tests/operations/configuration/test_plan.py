@@ -13,7 +13,7 @@ from mailkeep.settings import SETTING_FIELDS, find_effect, is_storable, load_set
 from tests.support.caller import Answer
 from tests.support.client import VAULT, Api
 
-RESTART, DAEMON = "smtp.max_sessions", "filter.spam_score"
+RESTART, DAEMON, FILTER = "smtp.max_sessions", "filter.spam_score", "filter.dns_servers"
 
 
 async def dry_run(api: Api, changes: dict[str, Any]) -> Answer:
@@ -75,11 +75,11 @@ async def test_each_profile_has_its_own_effects(api: Api):
         found = next(each for each in (await api.sue.get("/config")).data if each["key"] == key)
         return found["effect"], found["services"]
 
-    assert await effect(DAEMON) == ("none", [])
+    assert await effect(FILTER) == ("none", [])
     assert await effect("server.hostname") == ("restart", ["mailkeep"])
-    assert (await api.sue("PATCH", "/config", {"changes": {DAEMON: 8}})).data["needs_restart"] == []
+    assert (await api.sue("PATCH", "/config", {"changes": {FILTER: ["192.0.2.1:53"]}})).data["needs_restart"] == []
     use_full_profile(api)
-    assert await effect(DAEMON) == ("reload", ["rspamd"])
+    assert await effect(FILTER) == ("reload", ["rspamd"])
     assert await effect(RESTART) == ("none", [])
     kind, services = await effect("server.hostname")
     assert (kind, services[:2], "api" in services, "node" in services) == (
@@ -88,7 +88,9 @@ async def test_each_profile_has_its_own_effects(api: Api):
         True,
         False,
     )
-    assert (await api.sue("PATCH", "/config", {"changes": {DAEMON: 9}})).data["needs_restart"] == [DAEMON]
+    assert (await api.sue("PATCH", "/config", {"changes": {FILTER: ["192.0.2.2:53"]}})).data["needs_restart"] == [
+        FILTER
+    ]
 
 
 @pytest.mark.parametrize("is_full_profile", [False, True])

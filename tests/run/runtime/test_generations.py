@@ -23,6 +23,10 @@ def paths() -> Iterator[InstancePaths]:
         yield paths
 
 
+DNS = '["192.0.2.55:53"]'
+"""A value of a setting that changes a file of the filter."""
+
+
 def current(paths: InstancePaths) -> generations.Manifest:
     manifest = generations.find_current(paths)
     assert manifest
@@ -35,17 +39,17 @@ def test_a_start_with_the_same_settings_keeps_the_generation(paths: InstancePath
     assert generations.find_drift(paths, first) == []
     install(paths)
     assert current(paths) == first
-    install(paths, FILTER__SPAM_SCORE="5.5")
+    install(paths, FILTER__DNS_SERVERS=DNS)
     assert current(paths).n == first.n + 1
     assert generations.list_generations(paths) == [1, 2]
-    actions = paths.rspamd_conf / "local.d" / "actions.conf"
-    assert "add_header = 5.5;" in actions.read_text()
-    assert actions.resolve().is_relative_to(paths.generations / "000002")
+    options = paths.rspamd_conf / "local.d" / "options.inc"
+    assert "192.0.2.55:53" in options.read_text()
+    assert options.resolve().is_relative_to(paths.generations / "000002")
 
 
 def test_a_damaged_or_removed_manifest_does_not_hide_the_others(paths: InstancePaths) -> None:
-    for score in ("4.5", "5.5", "6.5"):
-        install(paths, FILTER__SPAM_SCORE=score)
+    for number in (1, 2, 3):
+        install(paths, FILTER__DNS_SERVERS=f'["192.0.2.{number}:53"]')
     (paths.generations / "000001" / "manifest.json").write_text("{")
     (paths.generations / "000002" / "manifest.json").unlink()
     assert [each.n for each in generations.list_manifests(paths)] == [3]
@@ -66,7 +70,7 @@ def test_an_edit_by_hand_is_kept(paths: InstancePaths) -> None:
     ]
     install(paths)
     assert (current(paths).n, main.read_text()) == (1, edited)
-    install(paths, FILTER__SPAM_SCORE="5.5")  # another file changes
+    install(paths, FILTER__DNS_SERVERS=DNS)  # another file changes
     assert (current(paths).n, main.read_text()) == (2, edited)
     changes = [(each.service, each.path, each.kind) for each in generations.find_drift(paths, current(paths))]
     assert changes == [("rspamd", "local.d/own.conf", "added"), ("postfix", "main.cf", "changed")]
@@ -91,7 +95,7 @@ def test_symbolic_links_are_shown_and_not_followed(paths: InstancePaths) -> None
     assert generations.show_file(paths, "rspamd", "local.d") == f"symbolic link to {outside}\n"
     assert generations.show_file(paths, "rspamd", "local.d/actions.conf") == ""
     assert "master secret" not in repr(generations.read_files(paths, drift))
-    install(paths, FILTER__SPAM_SCORE="5.5")
+    install(paths, FILTER__DNS_SERVERS=DNS)
     assert current(paths).n == 2
     for name in (paths.postfix_conf / "main.cf", paths.rspamd_conf / "local.d" / "actions.conf"):
         assert not name.is_symlink()
@@ -124,7 +128,7 @@ def test_only_the_daemon_whose_check_fails_loses_its_edits(paths: InstancePaths)
     main.write_text(accepted)
     dovecot.write_text(rejected)
     with structlog.testing.capture_logs() as logged:
-        install(paths, FILTER__SPAM_SCORE="5.5")
+        install(paths, FILTER__DNS_SERVERS=DNS)
     assert (current(paths).n, main.read_text()) == (4, accepted)
     assert "no_such_setting" not in dovecot.read_text()
     drift = generations.find_drift(paths, current(paths))
@@ -155,8 +159,8 @@ def test_a_failed_check_changes_nothing(paths: InstancePaths, monkeypatch: pytes
 
 def test_old_generations_are_removed(paths: InstancePaths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generations, "KEPT", 2)
-    for score in ("5", "6", "7"):
-        install(paths, FILTER__SPAM_SCORE=score)
+    for number in (1, 2, 3):
+        install(paths, FILTER__DNS_SERVERS=f'["192.0.2.{number}:53"]')
     assert generations.list_generations(paths) == [2, 3]
     assert not list(paths.generations.glob("*.new"))
 

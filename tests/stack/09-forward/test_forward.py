@@ -160,12 +160,12 @@ def test_spam_for_external_destinations_only_is_refused(stack: Stack) -> None:
     with stack.smtp() as client, pytest.raises(smtplib.SMTPDataError) as refused:
         client.sendmail(sender, ["team+tag@only-out.test", "team@only-out.test"], SPAM.format(sender=sender))
     assert refused.value.smtp_code == 554
-    assert "Spam is not forwarded" in str(refused.value)
+    assert "Refused by the recipient's filter" in str(refused.value)
     stack.deliver("team@only-out.test", "No spam")
     assert envelope(stack, "friend+only-out@remote.test")
     assert len(stack.caught("friend+only-out@remote.test")) == 1
     rows = eventually(lambda: stack.do("GET", "/messages?status=rejected&to=team@only-out.test"), what="the refusal")
-    assert (rows[0]["from"], rows[0]["recipients"][0]["diagnostic"]) == (sender, "Spam is not forwarded")
+    assert (rows[0]["from"], rows[0]["recipients"][0]["diagnostic"]) == (sender, "Refused by the recipient's filter")
 
 
 def test_spam_for_both_goes_to_junk_and_is_not_forwarded(stack: Stack) -> None:

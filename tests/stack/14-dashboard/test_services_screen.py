@@ -86,7 +86,7 @@ async def test_a_refused_action_links_to_the_running_one(browser: Browser, alone
 async def test_an_edit_by_hand_and_a_plan_are_shown(browser: Browser, alone: Stack) -> None:
     file = alone.data_dir / "rspamd" / "conf" / "local.d" / "greylist.conf"
     before = file.read_text()
-    changes = {"filter.spam_score": 5.5}
+    changes = {"filter.dns_servers": alone.filter_servers(2)}
     try:
         file.write_text(before + "# by hand\n")
         await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
@@ -103,8 +103,10 @@ async def test_an_edit_by_hand_and_a_plan_are_shown(browser: Browser, alone: Sta
                 await expect(page.get_by_text("1 setting will take effect")).to_be_visible()
                 action = page.get_by_role("table", name="Actions").get_by_role("row").filter(has_text="rspamd")
                 await expect(action).to_contain_text("reload")
-                diff = page.get_by_label("Difference of rspamd/local.d/actions.conf")
-                await expect(diff.locator(".diff-added").filter(has_text="add_header = 5.5;")).to_be_visible()
+                diff = page.get_by_label("Difference of rspamd/local.d/options.inc")
+                await expect(
+                    diff.locator(".diff-added").filter(has_text=f'{alone.names}:53", "{alone.names}:53')
+                ).to_be_visible()
                 await expect(
                     page.get_by_role("listitem").filter(has_text="rspamd").get_by_text("passed")
                 ).to_be_visible()
@@ -167,18 +169,20 @@ def apply_plan(stack: Stack) -> None:
 
 
 async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
-    changes = {"filter.spam_score": 5.5}
+    changes = {"filter.dns_servers": alone.filter_servers(2)}
     try:
         await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
         async with open_services(browser, alone, "plan") as page:
             await page.get_by_role("button", name="Apply", exact=True).click()
             dialog = page.get_by_role("dialog", name="Apply the plan")
             # The plan that is shown is not the newest any more.
-            await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": {"filter.spam_score": 5.75}})
+            await asyncio.to_thread(
+                alone.do, "PATCH", "/config", {"changes": {"filter.dns_servers": alone.filter_servers(3)}}
+            )
             await dialog.get_by_label("Watch the services").fill("5")
             await dialog.get_by_role("button", name="Apply").click()
             await expect(dialog.get_by_text("The plan has changed or expired")).to_be_visible()
-            await expect(page.get_by_text("+add_header = 5.75;")).to_have_count(1)
+            await expect(page.get_by_text("+  nameserver = ")).to_contain_text(", ".join([f'"{alone.names}:53"'] * 3))
             await dialog.get_by_role("button", name="Apply").click()
             operation = page.get_by_role("dialog", name="Operation")
             await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)

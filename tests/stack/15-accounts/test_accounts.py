@@ -47,7 +47,7 @@ def test_a_process_is_not_root_and_can_not_become_root(stack: Stack, name: str):
     status = status_of(pid_of(stack, name))
     assert set(status["Uid"].split()) == {str(account.pw_uid)}
     assert set(status["Gid"].split()) == {str(account.pw_gid)}
-    sends = name in ("api", "reinjection", "worker")  # through Postfix's socket, as the group postdrop
+    sends = name in ("api", "lmtp", "reinjection", "worker")  # through Postfix's socket, as the group postdrop
     assert len(status["Groups"].split()) == sends
     assert status["NoNewPrivs"] == "1"
     # It keeps only read access, and only if the program is not readable otherwise.

@@ -97,16 +97,16 @@ def test_one_of_two_operations_at_once_runs(alone: Stack) -> None:
 
 
 def test_an_edit_by_hand_is_shown(alone: Stack) -> None:
-    file = alone.data_dir / "rspamd" / "conf" / "local.d" / "greylist.conf"
+    file = alone.data_dir / "rspamd" / "conf" / "local.d" / "options.inc"
     before = file.read_text()
     assert not services(alone)["rspamd"]["drift"]
     try:
         file.write_text(before + "# by hand\n")
         (drift,) = [each for each in alone.do("GET", "/orchestrator/drift") if each["service"] == "rspamd"]
-        assert (drift["path"], drift["kind"], drift["owner"]) == ("local.d/greylist.conf", "changed", 0)
+        assert (drift["path"], drift["kind"], drift["owner"]) == ("local.d/options.inc", "changed", 0)
         assert "+# by hand" in drift["diff"].splitlines()
         assert services(alone)["rspamd"]["drift"]
-        path = "rspamd/local.d/greylist.conf"
+        path = "rspamd/local.d/options.inc"
         eventually(lambda: any(path in files for files in drift_events(alone)), 10, "the event")
         command = [*PROGRAM, "orchestrator", "drift", "--data-dir", str(alone.data_dir)]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -138,15 +138,16 @@ def test_a_plan_shows_what_the_next_start_changes(alone: Stack) -> None:
     before = alone.do("GET", "/orchestrator/plan")
     assert (before["settings"], before["actions"], before["checks"]) == ([], [], [])
     assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
-    changes = {"filter.spam_score": 5.5, "outbound.hide_client": False}
+    changes = {"filter.dns_servers": alone.filter_servers(2), "outbound.hide_client": False}
     try:
         alone.do("PATCH", "/config", {"changes": changes})
         plan = alone.do("GET", "/orchestrator/plan")
-        assert plan["settings"] == ["filter.spam_score", "outbound.hide_client"]
+        assert plan["settings"] == ["filter.dns_servers", "outbound.hide_client"]
         assert plan["target"] > plan["base"]
         assert plan["id"] != before["id"]
         files = {f"{each['service']}/{each['path']}": each for each in plan["files"]}
-        assert "+add_header = 5.5;" in files["rspamd/local.d/actions.conf"]["diff"].splitlines()
+        added = f'+  nameserver = ["{alone.names}:53", "{alone.names}:53"];'
+        assert added in files["rspamd/local.d/options.inc"]["diff"].splitlines()
         assert {each["service"]: each["action"] for each in plan["actions"]} == {
             "rspamd": "reload",
             "postfix": "reload",
@@ -157,7 +158,7 @@ def test_a_plan_shows_what_the_next_start_changes(alone: Stack) -> None:
         assert all(each["ok"] for each in plan["checks"])
         assert not list((alone.data_dir / "generations").glob("*.new"))
         shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert (shown.returncode, "add_header = 5.5;" in shown.stdout) == (2, True), shown
+        assert (shown.returncode, added in shown.stdout) == (2, True), shown
         # The file that the harness has edited stays as it is.
         assert "postfix/master.cf" in plan["warnings"][0]
         assert files["postfix/master.cf"]["change"] == "drifted"

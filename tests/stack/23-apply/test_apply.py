@@ -38,7 +38,7 @@ def clean(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
         if entry.startswith("MAILKEEP_"):
             monkeypatch.setenv(*entry.split("=", 1))
     yield alone
-    alone.do("PATCH", "/config", {"changes": dict.fromkeys(("filter.spam_score", "outbound.hide_client"))})
+    alone.do("PATCH", "/config", {"changes": dict.fromkeys(("filter.dns_servers", "outbound.hide_client"))})
     if alone.do("GET", "/orchestrator/plan")["actions"]:
         assert asyncio.run(apply_draft(alone.data_dir, watch_seconds=0.1)).state == "succeeded"
 
@@ -62,12 +62,17 @@ def apply(stack: Stack, **more: Any) -> dict[str, Any]:
     return eventually(lambda: finished(stack, operation_id), 120, "the apply")
 
 
-def set_spam_score(stack: Stack, score: float) -> None:
-    stack.do("PATCH", "/config", {"changes": {"filter.spam_score": score}})
+def set_servers(stack: Stack, number: int) -> None:
+    stack.do("PATCH", "/config", {"changes": {"filter.dns_servers": stack.filter_servers(number)}})
 
 
-def used_spam_score(stack: Stack) -> str:
-    return (stack.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf").read_text()
+def used_options(stack: Stack) -> str:
+    return (stack.data_dir / "rspamd" / "conf" / "local.d" / "options.inc").read_text()
+
+
+def used_servers(stack: Stack) -> int:
+    """How many name servers the filter has."""
+    return used_options(stack).count(f"{stack.names}:53")
 
 
 def newest_alert(stack: Stack) -> dict[str, Any]:
@@ -81,13 +86,15 @@ def pending(stack: Stack) -> list[str]:
 
 def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     before = clean.do("GET", "/orchestrator")["generation"]["n"]
-    clean.do("PATCH", "/config", {"changes": {"filter.spam_score": 5.5, "outbound.hide_client": False}})
+    clean.do(
+        "PATCH", "/config", {"changes": {"filter.dns_servers": clean.filter_servers(2), "outbound.hide_client": False}}
+    )
     old_plan = clean.do("GET", "/orchestrator/plan")["id"]
     operation = apply(clean)
     assert (operation["state"], operation["error"], operation["service"]) == ("succeeded", None, None), operation
     names = [step["name"] for step in operation["steps"]]
     assert names == ["use the settings", "switch and reload rspamd", "switch and reload postfix", "watch"]
-    assert "add_header = 5.5;" in used_spam_score(clean)
+    assert used_servers(clean) == 2
     assert pending(clean) == []
     assert clean.do("GET", "/orchestrator")["generation"]["n"] == before + 1
     stale = clean.ask("POST", "/orchestrator/apply", {"plan_id": old_plan})
@@ -98,17 +105,17 @@ def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     assert (expired["details"]["reason"], "expired at 2023" in expired["message"]) == ("plan_stale", True), expired
     assert journal.read(paths_of(clean.data_dir)) is None
 
-    actions = clean.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf"
-    rendered = actions.read_text()
-    actions.write_text(f"{rendered}# edited\n")
+    options = clean.data_dir / "rspamd" / "conf" / "local.d" / "options.inc"
+    rendered = options.read_text()
+    options.write_text(f"{rendered}# edited\n")
     refused = clean.ask("POST", "/orchestrator/rollback", {"generation": before})
     assert refused.status == 409, refused.body
     assert pending(clean) == []
-    actions.write_text(rendered)
+    options.write_text(rendered)
     rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5})
     operation = eventually(lambda: finished(clean, rollback.data["operation_id"]), 120, "the rollback")
     assert (operation["kind"], operation["state"]) == ("rollback", "succeeded"), operation
-    assert "add_header = 6" in used_spam_score(clean)
+    assert used_servers(clean) == 1
     assert clean.ask("POST", "/orchestrator/rollback", {"generation": 99999}).status == 404
 
 
@@ -128,7 +135,7 @@ def test_a_setting_of_our_own_processes_is_applied(clean: Stack) -> None:
 
 def test_one_of_two_applies_at_once_runs(clean: Stack) -> None:
     """Of two processes: the API and the command line."""
-    set_spam_score(clean, 5.25)
+    set_servers(clean, 3)
     command = [*PROGRAM, "orchestrator", "apply", "--yes", "--watch", "20", "--json", "--data-dir", str(clean.data_dir)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as other:
         running = eventually(lambda: clean.do("GET", "/orchestrator")["operation_id"], 60, "the other apply")
@@ -185,17 +192,17 @@ def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack, monkeypatch: 
     assert len(clean.mail_of(address)) == len(sent)
 
 
-def begin(stack: Stack, score: float) -> str:
+def begin(stack: Stack, number: int) -> str:
     """Begin an apply; its ID, once its journal is written."""
-    set_spam_score(stack, score)
+    set_servers(stack, number)
     operation_id: str = request(stack, watch_seconds=20).data["operation_id"]
     eventually(journal.file_of(paths_of(stack.data_dir)).exists, 60, "the journal")
     return operation_id
 
 
 def test_a_probe_that_fails_after_the_rollback_too_is_a_failure(clean: Stack) -> None:
-    before = used_spam_score(clean)
-    operation_id = begin(clean, 5.625)
+    before = used_options(clean)
+    operation_id = begin(clean, 4)
     lmtp = int((run_folder(clean.data_dir) / "pids" / "lmtp.pid").read_text().split()[0])
     os.kill(lmtp, signal.SIGSTOP)
     try:
@@ -207,12 +214,12 @@ def test_a_probe_that_fails_after_the_rollback_too_is_a_failure(clean: Stack) ->
     assert (operation["steps"][-1]["name"], operation["steps"][-1]["state"]) == ("check the services", "failed")
     alert = newest_alert(clean)["data"]
     assert (alert["alert"], alert["operation_id"]) == ("apply_failed", operation_id)
-    assert (used_spam_score(clean), pending(clean)) == (before, ["filter.spam_score"])
+    assert (used_options(clean), pending(clean)) == (before, ["filter.dns_servers"])
 
 
 def test_the_database_goes_away_during_an_apply(clean: Stack) -> None:
-    before = used_spam_score(clean)
-    operation_id = begin(clean, 5.75)
+    before = used_options(clean)
+    operation_id = begin(clean, 5)
     supervisor = int((clean.data_dir / "lock").read_text())
     server = next(pid for pid in children(supervisor) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n")
     os.kill(server, signal.SIGKILL)
@@ -227,9 +234,9 @@ def test_the_database_goes_away_during_an_apply(clean: Stack) -> None:
     assert operation["state"] in ("succeeded", "rolled_back"), operation
     assert (operation["error"] is None, operation["finished_at"] is None) == (is_new, False), operation
     assert all(each["finished_at"] for each in operation["steps"]), operation
-    assert is_new == ("add_header = 5.75;" in used_spam_score(clean))
-    assert is_new or used_spam_score(clean) == before
-    assert pending(clean) == ([] if is_new else ["filter.spam_score"])
+    assert is_new == (used_servers(clean) == 5)
+    assert is_new or used_options(clean) == before
+    assert pending(clean) == ([] if is_new else ["filter.dns_servers"])
 
 
 def test_a_configuration_that_can_not_be_written_changes_nothing(clean: Stack) -> None:
@@ -260,7 +267,7 @@ def test_a_damaged_journal_is_set_aside_with_an_alert(clean: Stack) -> None:
     eventually(lambda: not journal.file_of(paths).exists(), 60, "the damaged journal to be set aside")
     alert = newest_alert(clean)
     assert (alert["data"]["alert"], "can't be read" in alert["data"]["reason"]) == ("apply_failed", True)
-    set_spam_score(clean, 5.125)
+    set_servers(clean, 2)
     assert apply(clean)["state"] == "succeeded"
 
 
@@ -271,7 +278,7 @@ def test_a_service_that_was_stopped_before_is_no_reason_for_a_rollback(clean: St
 
     act("stop")
     try:
-        set_spam_score(clean, 5.375)
+        set_servers(clean, 3)
         operation = apply(clean)
         assert operation["state"] == "succeeded", operation
     finally:
@@ -384,17 +391,17 @@ def test_a_value_with_which_mail_can_not_leave_is_rolled_back(clean: Stack, own_
 
 
 def test_edits_by_hand_are_kept_until_they_are_overwritten(clean: Stack) -> None:
-    file = clean.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf"
+    file = clean.data_dir / "rspamd" / "conf" / "local.d" / "options.inc"
     file.write_text(file.read_text() + "# by hand\n")
-    set_spam_score(clean, 5.75)
-    name = "rspamd/local.d/actions.conf"
+    set_servers(clean, 2)
+    name = "rspamd/local.d/options.inc"
     refused = request(clean)
     assert (refused.status, refused.body["error"]["details"]) == (409, {"reason": "drifted", "files": [name]})
-    assert "# by hand" in used_spam_score(clean)
+    assert "# by hand" in used_options(clean)
     command = [*PROGRAM, "orchestrator", "apply", "--yes", "--watch", "5", "--overwrite-drift", name]
     result = subprocess.run(
         [*command, "--data-dir", str(clean.data_dir)], capture_output=True, text=True, timeout=120, check=False
     )
     assert (result.returncode, "succeeded" in result.stdout) == (0, True), result
-    assert "add_header = 5.75;" in used_spam_score(clean)
-    assert "# by hand" not in used_spam_score(clean)
+    assert used_servers(clean) == 2
+    assert "# by hand" not in used_options(clean)

@@ -14,7 +14,7 @@ from tests.stack.harness import Stack
 from tests.support.instance import PROGRAM
 
 pytestmark = pytest.mark.timeout(300)
-KEY = "filter.spam_score"
+KEY = "filter.dns_servers"
 
 
 @pytest.fixture
@@ -50,20 +50,23 @@ def run_on_a_terminal(stack: Stack, *words: str) -> bytes:
 
 
 def test_a_change_is_planned_applied_and_rolled_back(clean: Stack) -> None:
-    proposed = read(clean, "config", "set", f"{KEY}=5.5", "--dry-run")
+    servers = clean.filter_servers(2)
+    change = f"{KEY}={json.dumps(servers)}"
+    line = f'+  nameserver = ["{servers[0]}", "{servers[0]}"];'
+    proposed = read(clean, "config", "set", change, "--dry-run")
     assert [each["service"] for each in proposed["plan"]["actions"]] == ["rspamd"]
     digest, _, _ = proposed["plan"]["id"].partition("-")  # then when it expires
-    assert clean.do("PATCH", "/config", {"changes": {KEY: 5.5}, "dry_run": True})["plan"]["id"].startswith(digest)
-    shown = run(clean, "config", "set", f"{KEY}=5.5", "--dry-run").stdout
-    assert "+add_header = 5.5;" in shown.splitlines()
-    assert "rspamd: reload (local.d/actions.conf)." in shown
+    assert clean.do("PATCH", "/config", {"changes": {KEY: servers}, "dry_run": True})["plan"]["id"].startswith(digest)
+    shown = run(clean, "config", "set", change, "--dry-run").stdout
+    assert line in shown.splitlines()
+    assert "rspamd: reload (local.d/options.inc)." in shown
     assert read(clean, "orchestrator", "plan", "--detailed-exitcode")["settings"] == []
 
     before = read(clean, "orchestrator", "status")["generation"]["n"]
-    stored = run(clean, "config", "set", f"{KEY}=5.5")
+    stored = run(clean, "config", "set", change)
     assert stored.stdout.splitlines()[-1] == f"Apply with `mailkeep orchestrator apply`: {KEY}."
     assert read(clean, "orchestrator", "plan", "--detailed-exitcode", code=2)["id"].startswith(digest)
-    assert b"\x1b[32m+add_header = 5.5;" in run_on_a_terminal(clean, "orchestrator", "plan")
+    assert f"\x1b[32m{line}".encode() in run_on_a_terminal(clean, "orchestrator", "plan")
     assert "\x1b" not in run(clean, "orchestrator", "plan").stdout
     refused = run(clean, "orchestrator", "apply")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)

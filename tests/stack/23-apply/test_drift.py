@@ -26,7 +26,7 @@ from tests.support.instance import PROGRAM
 
 pytestmark = pytest.mark.timeout(300)
 MAIN_CF, GREYLIST = "postfix/main.cf", "rspamd/local.d/greylist.conf"
-KEYS = ("overlays.postfix", "overlays.rspamd", "filter.spam_score")
+KEYS = ("overlays.postfix", "overlays.rspamd", "filter.dns_servers")
 
 
 def path_of(stack: Stack, name: str) -> Path:
@@ -104,7 +104,7 @@ def test_an_edit_is_shown_kept_and_adopted(edited: Stack) -> None:
     for service in ("postfix", "node"):  # kept by restarts and by an apply of something else
         operation_id = edited.do("POST", f"/orchestrator/services/{service}/restart")["operation_id"]
         eventually(lambda: finished(edited, operation_id), 90, f"the restart of {service}")  # noqa: B023
-    edited.do("PATCH", "/config", {"changes": {"filter.spam_score": 5.5}})
+    edited.do("PATCH", "/config", {"changes": {"filter.dns_servers": edited.filter_servers(2)}})
     assert apply(edited)["state"] == "succeeded"
     assert (path_of(edited, MAIN_CF).read_text(), list(drift(edited))) == (text, [MAIN_CF])
     assert value_of(edited, "smtpd_timeout") == "97s"

@@ -4333,7 +4333,8 @@ export interface webhooks {
         put?: never;
         /**
          * mail.spam
-         * @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too.
+         * @description An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+         *     (`spam_action` `reject`), once for each recipient then.
          */
         post: operations["onMailSpam"];
         delete?: never;
@@ -5172,6 +5173,15 @@ export interface components {
              * @description The current password; required if the session is older than 15 minutes
              */
             current_password?: string;
+        };
+        /** @description Whose rule decided, and the list entry if it was one. */
+        DecidedBy: {
+            /** Format: uuid */
+            entry_id: string | null;
+            /** @enum {string} */
+            rule: "allow_entry" | "deny_entry" | "encrypted" | "junk_score" | "no_verdict" | "reject_score" | "virus";
+            /** @enum {string} */
+            scope: "domain" | "mailbox" | "server";
         };
         /** @description The rule that decided, whose it is, and the list entry if it was one. */
         DecidedByRecord: {
@@ -6042,6 +6052,11 @@ export interface components {
             ip: string | null;
             protocol: string | null;
         };
+        /** @description Messages of a mailbox in the last hour that the filter learned from, and those that were dropped. */
+        LessonsRecord: {
+            accepted: number;
+            dropped: number;
+        };
         /** @description Confirmation that a suspension was lifted. */
         LiftResponse: {
             address: string;
@@ -6486,7 +6501,7 @@ export interface components {
             reply_to: components["schemas"]["EventAddress"] | null;
             /** @description Bytes. */
             size: number;
-            /** @description Rspamd's action: `add header` for spam, `no action` for other mail. */
+            /** @description `add header` for spam in Junk, `reject` for a refused message, `no action` for other mail. */
             spam_action: string;
             /** @description The filter's score. */
             spam_score: number;
@@ -6525,15 +6540,20 @@ export interface components {
             /** @enum {string} */
             security: "starttls" | "tls";
         };
-        /** @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too. */
+        /**
+         * @description An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+         *         (`spam_action` `reject`), once for each recipient then.
+         */
         MailSpam: {
+            /** @description Whose rule decided, as in the history. */
+            decided_by?: components["schemas"]["DecidedBy"] | null;
             /** @description The managed domain that it is from, or for. */
             domain: string;
             /** @description The address of its sender. */
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description Rspamd's action: `add header` for spam, `no action` for other mail. */
+            /** @description `add header` for spam in Junk, `reject` for a refused message, `no action` for other mail. */
             spam_action: string;
             /** @description The filter's score. */
             spam_score: number;
@@ -8159,9 +8179,11 @@ export interface components {
         /**
          * @description What the filter has learned from moves to and from Junk. It uses it (`active`) when it has learned `required`
          *         messages of spam and as many others. `unavailable`: there is no filter (embedded profile), or it does not answer.
+         *         `lessons`: null except for a mailbox.
          */
         TrainingRecord: {
             ham_learned: number;
+            lessons: components["schemas"]["LessonsRecord"] | null;
             required: number;
             spam_learned: number;
             /** @enum {string} */

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from mailkeep.features.mailflow.filter_training.model import LessonCounts, TrainingStatus
 from mailkeep.features.record.audit.model import AuditTarget
 from mailkeep.web.areas import OWN_MAILBOX, Area
 
@@ -231,16 +232,6 @@ class EffectiveValues:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingStatus:
-    """What the filter has learned. `collecting`: it does not use it yet, for which it needs `required` of each."""
-
-    state: Literal["unavailable", "collecting", "active"] = "unavailable"
-    spam_learned: int = 0
-    ham_learned: int = 0
-    required: int = 200
-
-
-@dataclass(frozen=True, slots=True)
 class OwnerValues:
     """The settings of an owner, and those in force. `defaults`: the server's values that nobody has set."""
 
@@ -249,6 +240,7 @@ class OwnerValues:
     effective: EffectiveValues
     defaults: frozenset[str]
     training: TrainingStatus
+    lessons: LessonCounts | None = None  # of a mailbox
 
     @property
     def changed_at(self) -> datetime | None:

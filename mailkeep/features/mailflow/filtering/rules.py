@@ -39,8 +39,8 @@ _KINDS = ("address", "domain", "network")
 
 _MAX_KEY = 1000  # folding makes an address up to three times as long
 
-MIN_PREFIX = {4: 8, 6: 16}
-"""The shortest prefix of a network in a list, by IP version."""
+_PREFIXES = {4: range(8, 33), 6: (*range(16, 65), 128)}
+"""The possible prefix lengths of networks in lists, by IP version: each is a key to look up."""
 
 
 def decide(policy: Policy, facts: Facts) -> Decision:
@@ -120,8 +120,8 @@ def list_keys(facts: Facts) -> list[str]:
         # No entry has other text than this, and the database can't store NUL.
         keys.update(dict.fromkeys(each for each in (key, *parents) if each.isprintable() and len(each) < _MAX_KEY))
     if client := _client(facts):
-        lengths = range(MIN_PREFIX[client.version], client.max_prefixlen + 1)
-        keys.update(dict.fromkeys(str(ip_network((client, length), strict=False)) for length in lengths))
+        networks = (ip_network((client, length), strict=False) for length in _PREFIXES[client.version])
+        keys.update(dict.fromkeys(map(str, networks)))
     return list(keys)
 
 
@@ -246,8 +246,9 @@ def _parse_network(value: str) -> str:
         raise invalid_field("value", "must not have a zone")
     if isinstance(network, IPv6Network) and network.network_address.ipv4_mapped:
         raise invalid_field("value", "must be written as an IPv4 address or network")
-    if network.prefixlen < (shortest := MIN_PREFIX[network.version]):
-        raise invalid_field("value", f"must be a network of /{shortest} or smaller")
+    if network.prefixlen not in _PREFIXES[network.version]:
+        lengths = "from /8 to /32" if network.version == 4 else "from /16 to /64, or an address"
+        raise invalid_field("value", f"must be a network {lengths}")
     if ip_address(value.partition("/")[0]) != network.network_address:
         raise invalid_field("value", f"has bits set beyond its prefix: did you mean {network}?")
     return str(network)

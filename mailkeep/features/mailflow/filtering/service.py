@@ -18,6 +18,8 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Mailbox
+from mailkeep.features.mailflow.filter_training import service as training
+from mailkeep.features.mailflow.filter_training.model import TrainingStatus
 from mailkeep.features.mailflow.filtering import rules, store, wire
 from mailkeep.features.mailflow.filtering.model import (
     MAX_ENTRIES,
@@ -34,7 +36,6 @@ from mailkeep.features.mailflow.filtering.model import (
     Policy,
     StoredEntry,
     Subject,
-    TrainingStatus,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction
@@ -132,16 +133,17 @@ class HitCounter:
 
 async def get_values(app: App, who: Principal, ref: OwnerRef) -> OwnerValues:
     """The settings of a domain or mailbox, and those in force for it. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    status = await training.read_status(app)
     async with app.db.autocommit() as conn:
         owner = await find_owner(conn, who, ref, "filter.read")
-        return await _read_values(app, conn, owner)
+        return await _read_values(app, conn, owner, status)
 
 
 async def change_values(
     app: App, who: Principal, ref: OwnerRef, change: Callable[[FilterValues], FilterValues], if_match: IfMatch
 ) -> OwnerValues:
     """Change the settings of a domain or mailbox. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED."""
-    at = app.clock()
+    at, status = app.clock(), await training.read_status(app)
     async with app.db.tx() as conn:
         owner = await _lock_owner(conn, who, ref)
         before = (await store.find_values(conn, owner)).get(owner.scope, FilterValues())
@@ -151,7 +153,7 @@ async def change_values(
             await store.write_values(conn, owner, replace(after, updated_at=at))
             states = (wire.audit_values(before), wire.audit_values(after))
             await audit.record_change(conn, who, at, "filter.update", owner.target, states)
-        return await _read_values(app, conn, owner)
+        return await _read_values(app, conn, owner, status)
 
 
 async def find_effective(conn: Conn, domain_id: UUID, mailbox_id: UUID | None = None) -> EffectiveValues:
@@ -160,16 +162,17 @@ async def find_effective(conn: Conn, domain_id: UUID, mailbox_id: UUID | None = 
     return rules.select_effective(await store.find_values(conn, owner))
 
 
-async def _read_values(app: App, conn: Conn, owner: FilterOwner) -> OwnerValues:
+async def _read_values(app: App, conn: Conn, owner: FilterOwner, status: TrainingStatus) -> OwnerValues:
     stored = await store.find_values(conn, owner)
     values = stored.get(owner.scope, FilterValues())
     defaults = await _find_defaults(app, conn)
-    return OwnerValues(owner, values, rules.select_effective(stored), defaults, await find_training(app))
+    lessons = await training.count_lessons(app, conn, owner.mailbox_id) if owner.mailbox_id else None
+    return OwnerValues(owner, values, rules.select_effective(stored), defaults, status, lessons)
 
 
 async def read_server(app: App, conn: Conn) -> tuple[OwnerValues, str]:
     """The settings of the server, and their entity tag: the number of the newest revision of all settings."""
-    values = await _read_values(app, conn, SERVER)
+    values = await _read_values(app, conn, SERVER, await training.read_status(app))
     stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     own = replace(values.own, **dict.fromkeys(values.defaults))
     return replace(values, own=own), revisions.revision_tag(stored.n)
@@ -180,11 +183,6 @@ async def _find_defaults(app: App, conn: Conn) -> frozenset[str]:
     stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     sources = app.loaded.with_stored(revision_rules.select_effective(stored)).sources
     return frozenset(name for name, key in SERVER_SETTINGS.items() if sources[key] == "default")
-
-
-async def find_training(app: App) -> TrainingStatus:
-    """What the filter has learned."""
-    return TrainingStatus()
 
 
 # Entries

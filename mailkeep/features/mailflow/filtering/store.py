@@ -30,13 +30,14 @@ from mailkeep.features.mailflow.filtering.model import (
 _SELECT = """
     SELECT id, list, kind, value, enforced, comment, created_by, created_at, hits, last_hit_at FROM filter_entries
 """
+_OWNER = "coalesce(mailbox_id, domain_id, '00000000-0000-0000-0000-000000000000') = %(owner_id)s"
 _COUNT = "SELECT count(*) AS number FROM filter_entries"
 _OF: Mapping[Scope, LiteralString] = {
     "server": "mailbox_id IS NULL AND domain_id IS NULL",
     "domain": "mailbox_id IS NULL AND domain_id = %(domain_id)s",
     "mailbox": "domain_id IS NULL AND mailbox_id = %(mailbox_id)s",
 }
-"""Which entries are an owner's; each condition has its index."""
+"""Which entries are an owner's, for statements with values or an ID; `_OWNER` for those about all entries."""
 
 
 async def find_policies(
@@ -170,7 +171,7 @@ async def find_entries(conn: Conn, owner: FilterOwner, values: Sequence[str]) ->
 
 async def count_entries(conn: Conn, owner: FilterOwner) -> int:
     """The number of the owner's entries."""
-    cursor = await conn.execute(_COUNT + " WHERE " + _OF[owner.scope], owner.row)
+    cursor = await conn.execute(_COUNT + " WHERE " + _OWNER, {"owner_id": _owner_id(owner)})
     row = await cursor.fetchone()
     assert row is not None
     return row["number"]
@@ -196,7 +197,7 @@ async def page(conn: Conn, owner: FilterOwner, filters: EntryFilter, page_reques
         conn,
         _SELECT,
         [
-            (_OF[owner.scope], f"{owner.scope}_id", owner.mailbox_id or owner.domain_id or owner.scope),
+            (_OWNER, "owner_id", _owner_id(owner)),
             ("list = %(list)s", "list", filters.list),
             ("kind = %(kind)s", "kind", filters.kind),
             ("(value LIKE %(q)s OR lower(comment) LIKE %(q)s)", "q", filters.q),
@@ -205,6 +206,10 @@ async def page(conn: Conn, owner: FilterOwner, filters: EntryFilter, page_reques
         {"created_at": "id", "id": "id"},
     )
     return Page([StoredEntry(**row) for row in result.rows], result.next_key)
+
+
+def _owner_id(owner: FilterOwner) -> UUID:
+    return owner.mailbox_id or owner.domain_id or UUID(int=0)
 
 
 def _json(value: Any) -> Jsonb:

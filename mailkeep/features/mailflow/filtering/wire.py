@@ -70,15 +70,24 @@ class EffectiveFiltering(Struct, frozen=True):
     learn: EffectiveLearn
 
 
+class LessonsRecord(Struct, frozen=True):
+    """Messages of a mailbox in the last hour that the filter learned from, and those that were dropped."""
+
+    accepted: int
+    dropped: int
+
+
 class TrainingRecord(Struct, frozen=True):
     """What the filter has learned from moves to and from Junk. It uses it (`active`) when it has learned `required`
     messages of spam and as many others. `unavailable`: there is no filter (embedded profile), or it does not answer.
+    `lessons`: null except for a mailbox.
     """
 
     state: Literal["unavailable", "collecting", "active"]
     spam_learned: int
     ham_learned: int
     required: int
+    lessons: LessonsRecord | None
 
 
 class FilteringRecord(Struct, frozen=True):
@@ -105,7 +114,7 @@ class FilteringPatch(Patch, frozen=True):
 
 def to_record(values: OwnerValues) -> FilteringRecord:
     """The response for settings."""
-    own, effective, training = values.own, values.effective, values.training
+    own, effective, training, lessons = values.own, values.effective, values.training, values.lessons
 
     def scope(name: str) -> EffectiveScope:
         scope: Scope = getattr(effective, name).scope
@@ -122,7 +131,13 @@ def to_record(values: OwnerValues) -> FilteringRecord:
             EffectiveDigest(effective.digest.value, scope("digest")),
             EffectiveLearn(effective.learn.value, scope("learn")),
         ),
-        training=TrainingRecord(training.state, training.spam_learned, training.ham_learned, training.required),
+        training=TrainingRecord(
+            training.state,
+            training.spam_learned,
+            training.ham_learned,
+            training.required,
+            LessonsRecord(lessons.accepted, lessons.dropped) if lessons else None,
+        ),
     )
 
 

@@ -2,7 +2,8 @@
 
 A message has its queue ID (XFORWARD IDENT) and, for each recipient, the original address before aliases (ORCPT). Its
 mailboxes are looked up after the data is read: while the database is away the reply is 451, before Dovecot has
-anything. Dovecot gets the message once for each mailbox, however many recipients lead there. What Dovecot accepts is
+anything. Dovecot gets the message once for each mailbox, however many recipients lead there, in one transaction for
+all mailboxes with the same verdict; these follow one another, each recorded before the next. What Dovecot accepts is
 recorded: history, `mail.received`, `mail.spam`, `mail.received.full`. Each recipient gets Dovecot's reply after that
 commit. Concurrent messages are recorded by one transaction.
 
@@ -12,9 +13,11 @@ removed from incoming mail. A delivery whose result is not known (the agent was 
 away) is in the journal. When it is retried, the field says so; Dovecot then searches the mailbox for the first copy and
 drops the second (Sieve, `bin/delivered`; docs/decisions/0026).
 
-The verdict and the authentication results of the sender (SPF, DKIM, DMARC) are read from fields that Rspamd sets, and
-removes from incoming mail. External copies of spam also arrive here and end here (250): a rejection would send a bounce
-to the alleged sender. A sender rewritten for forwarding (SRS) is restored for mailboxes.
+Score and authentication results of the sender (SPF, DKIM, DMARC, `from`) are read from fields that Rspamd sets, and
+removes from incoming mail. Each mailbox's thresholds and lists decide between inbox and Junk (`mailflow/filtering`); a
+refusal means Junk, since Postfix would send a bounce. The agent replaces Rspamd's fields by X-Spam (Junk only) and
+X-Mailkeep-Verdict. If one copy is not for the inbox, external copies arrive here too (`mailflow/external_copies`). A
+sender rewritten for forwarding (SRS) is restored for mailboxes.
 
 Mail whose sender passed SPF or DMARC, and mail of this server, uses a separate Dovecot service: only these senders get
 Sieve's vacation replies and rejections (docs/decisions/0033).

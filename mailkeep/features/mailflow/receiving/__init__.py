@@ -10,8 +10,9 @@ A mailbox is full if its quota has no room for the message: 452 at RCPT if the u
 at the end of the data; 552 for a message larger than the whole quota. If the message has other mailboxes, the full one
 is skipped and gets a row in the history.
 
-The built-in filter recognises the GTUBE string as spam: such mail goes to the Junk folder (`.Junk`, Maildir++) and is
-also published as `mail.spam`. X-Spam fields of incoming messages are ignored.
+Thresholds and lists decide for each copy (`filters`): a denied sender or network is refused at RCPT, a denied author at
+the end of the data if every copy is refused, else the copy goes to the Junk folder (`.Junk`, Maildir++) with
+`mail.spam`. The only score is that of the GTUBE string. Spam is not forwarded. Verdicts of others are removed.
 
 `mail.received.full` is created if a webhook subscribes to it (SQL function `publishes_full_mail`): a separate process
 parses the message, within limits. If that fails, the event has the header and `parse_error`. The list of events shows

@@ -39,6 +39,17 @@ def ignore_hit(entry_id: UUID | None) -> None:
     """Count nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """What the listener keeps of its clients: hits of entries, and whether a refusal may have rows in the history."""
+
+    count_hit: CountHit = ignore_hit
+    may_record: Callable[[], bool] = bool
+
+
+NO_ACCOUNTS = Accounts()
+
+
 async def check_sender(
     app: App, address: str, route: Route, domain: str, facts: Facts, count_hit: CountHit = ignore_hit
 ) -> SmtpReply | None:

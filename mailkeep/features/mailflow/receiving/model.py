@@ -206,7 +206,9 @@ class MailReceivedFull(EventPayload, frozen=True, kw_only=True):
 
 
 class MailSpam(EventPayload, frozen=True, kw_only=True):
-    """An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too."""
+    """An inbound message is spam: it is in its mailbox's Junk folder (`mail.received` is emitted too), or was refused
+    (`spam_action` `reject`), once for each recipient then.
+    """
 
     kind: ClassVar[Kind] = "mail.spam"
     example: ClassVar[Mapping[str, Any]] = {
@@ -215,6 +217,7 @@ class MailSpam(EventPayload, frozen=True, kw_only=True):
         "domain": "example.com",
         "spam_score": 12.1,
         "spam_action": "add header",
+        "decided_by": {"scope": "domain", "rule": "junk_score", "entry_id": None},
     }
 
     message_id: MessageIdHeader
@@ -222,3 +225,4 @@ class MailSpam(EventPayload, frozen=True, kw_only=True):
     domain: DomainName
     spam_score: SpamScore
     spam_action: SpamAction
+    decided_by: Annotated[DecidedBy | None, Meta(description="Whose rule decided, as in the history.")] = None

@@ -25,7 +25,7 @@ from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
 from mailkeep.features.mailflow.receiving import filters, rejections, rules, store, wire
-from mailkeep.features.mailflow.receiving.filters import CountHit, ignore_hit
+from mailkeep.features.mailflow.receiving.filters import NO_ACCOUNTS, Accounts
 from mailkeep.features.mailflow.receiving.model import (
     InboundMail,
     MailboxCopy,
@@ -108,7 +108,7 @@ async def charge_copies(app: App, charge_id: str | None, routes: Mapping[str, Ro
     return await abuse.charge_forwards(app, app.clock(), charge_id, copies) if copies else None
 
 
-async def accept(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit) -> SmtpReply:
+async def accept(app: App, mail: InboundMail, accounts: Accounts = NO_ACCOUNTS) -> SmtpReply:
     """Deliver a message of the built-in listener, unless a limit refuses it; returns the reply to the end of DATA."""
     if mail.head.hops > rules.MAX_HOPS:
         return rules.TOO_MANY_HOPS
@@ -118,7 +118,7 @@ async def accept(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit) 
         return SmtpReply(550 if permanent else 450, "5.7.1" if permanent else "4.7.1", refusal.message)
     outcome: ReceiveOutcome = "unknown_user"
     try:
-        outcome = await deliver(app, mail, count_hit)
+        outcome = await deliver(app, mail, accounts)
     finally:
         if outcome != "deliver" and any(route.external for route in routes.values()):
             with suppress(Unavailable):
@@ -145,7 +145,7 @@ class _DeliveryPlan:
     parsed: ParsedMessage | UnparsableMessage | None
 
 
-async def deliver(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit) -> ReceiveOutcome:
+async def deliver(app: App, mail: InboundMail, accounts: Accounts = NO_ACCOUNTS) -> ReceiveOutcome:
     """Deliver a message to its mailboxes and queue its external copies; returns when all is on disk and in the history.
 
     For a bounce address, the report is applied instead. Refused, with rows in the history, if each copy is (`filters`).
@@ -166,7 +166,7 @@ async def deliver(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit)
         reply = await reports_feature.accept_mail(app, rules.arrived_mail(mail, reports))
         if not recipients and not forwards:
             return "deliver" if reply.is_positive else "report_refused" if reply.is_permanent else "report_deferred"
-    judged = await filters.judge(app, mail, recipients, forwards, count_hit)
+    judged = await filters.judge(app, mail, recipients, forwards, accounts.count_hit)
     full = [target for target in judged.targets.values() if target.is_full(mail.size)]
     targets = {mailbox_id: target for mailbox_id, target in judged.targets.items() if target not in full}
     if not targets and not forwards:
@@ -177,6 +177,8 @@ async def deliver(app: App, mail: InboundMail, count_hit: CountHit = ignore_hit)
         if verdict.is_spam
     }
     if judged.is_refused and not reports:
+        if not accounts.may_record():
+            return "refused"
         async with app.db.tx() as conn:
             for mailbox_id, target in judged.targets.items():
                 domain, verdict = MessageDomain(target.domain_id, target.domain_name), judged.verdicts[mailbox_id]

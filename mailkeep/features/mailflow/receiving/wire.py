@@ -37,6 +37,7 @@ def mail_spam(message: Message, verdict: SpamVerdict) -> MailSpam:
         domain=message.domain_name,
         spam_score=verdict.score or 0.0,
         spam_action=verdict.action,
+        decided_by=verdict.decided_by,
     )
 
 

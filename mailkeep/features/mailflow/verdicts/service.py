@@ -15,7 +15,7 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.directory.routing.model import Filters
 from mailkeep.features.mailflow.filtering import service as filtering
-from mailkeep.features.mailflow.filtering.model import Facts, Subject
+from mailkeep.features.mailflow.filtering.model import DecidedBy, Facts, Policy, Subject
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving.model import MailSpam
 from mailkeep.features.mailflow.receiving.rules import is_postmaster, recipient_domain, unquote_local_part
@@ -30,15 +30,14 @@ from mailkeep.features.record.messages.rules import inbound_message
 REFUSED = "Refused by the recipient's filter"
 DEFERRED = "The sender can't be verified at present, try again later"
 _KEPT = timedelta(days=1)
+_FEW = 16
 
 
 async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> Verdict:
     """The verdict for a message at the end of DATA. If it is `refuse`, what is known of it is stored. UNAVAILABLE."""
     recipients = list(dict.fromkeys(mail.recipients.split("\n"))) if mail.recipients else []
     async with app.db.autocommit() as conn:
-        found = await _find_destinations(conn, recipients)
-        subjects = list(dict.fromkeys(subject for each in found.values() for subject in each.subjects))
-        policies = await filtering.find_policies(conn, subjects, rules.facts_of(mail)) if subjects else {}
+        found, policies = await _find_destinations(conn, recipients, rules.facts_of(mail))
         verdict = rules.judge(mail, found, policies)
         if verdict.reply == "refuse" and mail.queue_id:
             await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
@@ -55,17 +54,30 @@ async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_fro
         return False
     facts = Facts(client_address, mail_from, is_at_rcpt=True)
     async with app.db.autocommit() as conn:
-        subjects = (await _find_destinations(conn, [recipient]))[recipient].subjects
-        policies = await filtering.find_policies(conn, subjects, facts) if subjects else {}
-    decisions = rules.refuses_at_rcpt(facts, subjects, policies)
+        found, policies = await _find_destinations(conn, [recipient], facts)
+    decisions = rules.refuses_at_rcpt(facts, found[recipient].subjects, policies)
     for decision in decisions:
         hits.count(decision.decided_by.entry_id if decision.decided_by else None)
     return bool(decisions)
 
 
-async def _find_destinations(conn: Conn, recipients: Sequence[str]) -> dict[str, Destinations]:
-    filters = await routing.find_filters(conn, [unquote_local_part(each) for each in recipients])
-    return {recipient: _destinations(each) for recipient, each in zip(recipients, filters, strict=True)}
+async def _find_destinations(
+    conn: Conn, recipients: Sequence[str], facts: Facts
+) -> tuple[dict[str, Destinations], dict[Subject, Policy]]:
+    """Where each recipient leads, and the policies of all destinations: one statement, or two for many recipients,
+    which often lead to the same mailboxes.
+    """
+    addresses = [unquote_local_part(each) for each in recipients]
+    if len(addresses) <= _FEW:
+        normalized = [
+            f"{each.rpartition('@')[0]}@{recipient_domain(each)}" if "@" in each else each for each in addresses
+        ]
+        filters, policies = await store.find_destinations(conn, normalized, filtering.list_keys(facts))
+    else:
+        filters = await routing.find_filters(conn, addresses)
+        subjects = dict.fromkeys(subject for each in filters for subject in _destinations(each).subjects)
+        policies = await filtering.find_policies(conn, list(subjects), facts) if subjects else {}
+    return {recipient: _destinations(each) for recipient, each in zip(recipients, filters, strict=True)}, policies
 
 
 def _destinations(filters: Filters) -> Destinations:
@@ -124,6 +136,7 @@ def _spam_event(row: Message) -> Event:
         domain=row.domain_name,
         spam_score=row.spam_score or 0.0,
         spam_action=row.spam_action or "",
+        decided_by=msgspec.convert(row.spam_decided_by, DecidedBy | None),
     )
     return Event(row.domain_id, row.id, payload)
 

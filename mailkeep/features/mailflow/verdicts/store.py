@@ -4,12 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
+from mailkeep.features.directory.routing.model import Filters
+from mailkeep.features.mailflow.filtering import service as filtering
+from mailkeep.features.mailflow.filtering.model import Policy, Subject
 from mailkeep.features.mailflow.verdicts.model import RefusedMail
+
+
+async def find_destinations(
+    conn: Conn, recipients: Sequence[str], values: Sequence[str]
+) -> tuple[list[Filters], dict[Subject, Policy]]:
+    """Whose filters apply to each recipient (domains in A-labels), and their policies with the entries that have one of
+    these values.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT f.mailbox_ids, f.domain_ids, f.is_forwarded, f.forwarding_id, p.policies
+        FROM unnest(%(recipients)s::text[]) WITH ORDINALITY AS a(recipient, number)
+        CROSS JOIN LATERAL route_filters(a.recipient) f
+        CROSS JOIN LATERAL (
+            SELECT jsonb_agg(to_jsonb(p) || jsonb_build_object('domain_id', s.domain_id, 'mailbox_id', s.mailbox_id))
+                   AS policies
+            FROM (SELECT u.domain_id, u.mailbox_id FROM unnest(f.domain_ids, f.mailbox_ids) AS u(domain_id, mailbox_id)
+                  UNION ALL SELECT f.forwarding_id, NULL WHERE f.is_forwarded) s
+            CROSS JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, %(values)s::text[]) p
+        ) p
+        ORDER BY a.number
+        """,
+        {"recipients": list(recipients), "values": list(values)},
+    )
+    found: list[Filters] = []
+    policies: dict[Subject, Policy] = {}
+    for row in await cursor.fetchall():
+        mailboxes = dict(zip(row["mailbox_ids"], row["domain_ids"], strict=True))
+        found.append(Filters(mailboxes, row["is_forwarded"], row["forwarding_id"]))
+        for each in row["policies"] or ():
+            ids = [UUID(each[name]) if each[name] else None for name in ("domain_id", "mailbox_id")]
+            policies[Subject(*ids)] = filtering.read_policy(each)
+    return found, policies
 
 
 async def insert_refused(conn: Conn, mail: RefusedMail) -> None:

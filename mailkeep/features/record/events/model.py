@@ -52,7 +52,9 @@ QueueId = Annotated[str, Meta(description="The mail server's queue ID.")]
 OptionalQueueId = Annotated[str | None, Meta(description="The mail server's queue ID, if it has one.")]
 SizeInBytes = Annotated[int, Meta(description="Bytes.")]
 SpamScore = Annotated[float, Meta(description="The filter's score.")]
-SpamAction = Annotated[str, Meta(description="Rspamd's action: `add header` for spam, `no action` for other mail.")]
+SpamAction = Annotated[
+    str, Meta(description="`add header` for spam in Junk, `reject` for a refused message, `no action` for other mail.")
+]
 
 
 INSTANCE_KINDS = frozenset[Kind]({"system.drift"})
