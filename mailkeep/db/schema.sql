@@ -451,9 +451,9 @@ TABLE filter_entries
     CONSTRAINT filter_entries_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
     CONSTRAINT filter_entries_pkey PRIMARY KEY (id)
     CONSTRAINT filter_entries_scope CHECK ((num_nonnulls(domain_id, mailbox_id) <= 1))
-    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (mailbox_id, domain_id, value, list)
-    CREATE INDEX filter_entries_by_domain ON filter_entries USING btree (domain_id, id) WHERE (mailbox_id IS NULL)
-    CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
+    CONSTRAINT filter_entries_unique UNIQUE NULLS NOT DISTINCT (domain_id, mailbox_id, value, list)
+    CREATE INDEX filter_entries_by_mailbox ON filter_entries USING btree (mailbox_id) WHERE (mailbox_id IS NOT NULL)
+    CREATE INDEX filter_entries_by_owner ON filter_entries USING btree (COALESCE(mailbox_id, domain_id, '00000000-0000-0000-0000-000000000000'::uuid), id)
     CREATE INDEX filter_entries_deny ON filter_entries USING btree (domain_id, mailbox_id) WHERE (list = 'deny'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
