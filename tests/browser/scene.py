@@ -163,7 +163,7 @@ class Scene:
         with smtplib.SMTP(host, int(port), timeout=60) as channel:
             try:
                 channel.sendmail("nora@elsewhere.test", [to], mail.as_bytes())
-            except smtplib.SMTPRecipientsRefused:
+            except (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError):
                 return  # a rejected message is in the history too
 
 

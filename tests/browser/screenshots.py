@@ -49,7 +49,7 @@ OTHERS = (
     Screen("settings-history", "/settings?tab=history"),
     Screen("alias-domain", "/domains/{alias_domain_id}"),
     Screen("junk-message", "/messages/{junk_id}"),
-    Screen("filtering-explained", "/filtering?tab=test&message={junk_id}"),
+    Screen("filtering-explained", "/domains/{domain_id}?tab=filtering&view=test&message={refused_id}"),
 )
 FILTER = (
     'require ["fileinto", "mailbox"];\nif header :contains "list-id" "news.example.org" {\n  fileinto :create "News";\n'
@@ -154,11 +154,12 @@ async def prepare_filtering(scene: Scene) -> None:
     ]
     for entry in entries:
         await call("POST", f"/domains/{domain}/filtering/entries", entry)
-    await call("PATCH", f"/mailboxes/{mailbox}/filtering", {"reject_score": 12, "digest": "weekly"})
     for subject, sender in (("Win today", "Casino <win@casino.test>"), ("You have won", "Lottery <lottery@far.test>")):
         await scene.deliver(f"alice@{EXAMPLE}", subject, sender, text=GTUBE)
-    [junk, *_] = await call("GET", f"/mailboxes/{mailbox}/junk")
-    scene.ids["junk_id"] = junk["id"]
+    await call("PATCH", f"/mailboxes/{mailbox}/filtering", {"reject_score": 12, "digest": "weekly"})
+    for result in ("junk", "refused"):
+        [message] = await call("GET", f"/mailboxes/{mailbox}/junk?result={result}")
+        scene.ids[f"{result}_id"] = message["id"]
 
 
 async def take_filtering_screenshots(browser: Browser, stack: Stack, folder: Path) -> list[Path]:
