@@ -7,7 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7
-from mailkeep.features.mailflow.filtering.model import Facts, Policy, Subject, ScoreThreshold
+from mailkeep.features.mailflow.filtering.model import Facts, Policy, ScoreThreshold, Subject
 from mailkeep.features.mailflow.filtering.service import HitCounter, find_policies, find_policies_of_messages
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 

@@ -88,9 +88,7 @@ async def test_each_profile_has_its_own_effects(api: Api):
         True,
         False,
     )
-    assert (await api.sue("PATCH", "/config", {"changes": {FILTER: "refuse"}})).data["needs_restart"] == [
-        FILTER
-    ]
+    assert (await api.sue("PATCH", "/config", {"changes": {FILTER: "refuse"}})).data["needs_restart"] == [FILTER]
 
 
 @pytest.mark.parametrize("is_full_profile", [False, True])

@@ -30,8 +30,8 @@ from mailkeep.features.mailflow.filtering.model import (
     Policy,
     Rule,
     Scope,
-    StoredEntry,
     ScoreThreshold,
+    StoredEntry,
 )
 
 _SCOPES: tuple[Scope, ...] = ("mailbox", "domain", "server")

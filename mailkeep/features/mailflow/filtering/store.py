@@ -22,9 +22,9 @@ from mailkeep.features.mailflow.filtering.model import (
     NewEntry,
     Policy,
     Scope,
+    ScoreThreshold,
     StoredEntry,
     Subject,
-    ScoreThreshold,
 )
 
 _SELECT = """
