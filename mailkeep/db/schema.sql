@@ -4,6 +4,7 @@
 EXTENSION btree_gin
 EXTENSION pg_trgm
 SEQUENCE access_versions, USAGE TO mailkeep_app
+SEQUENCE denials_id_seq
 
 TABLE admin_domains
     admin_id uuid NOT NULL
@@ -221,6 +222,16 @@ TABLE counters WITH (fillfactor=50)
     labels text[] NOT NULL
     count bigint NOT NULL
     CONSTRAINT counters_pkey PRIMARY KEY (name, labels)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE denials
+    id bigint NOT NULL
+    key text NOT NULL
+    mailbox_id uuid
+    decided_by jsonb NOT NULL
+    denied_at timestamp with time zone NOT NULL
+    CONSTRAINT denials_pkey PRIMARY KEY (id)
+    CREATE INDEX denials_by_key ON denials USING btree (key)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE dkim_keys

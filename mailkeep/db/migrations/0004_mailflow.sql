@@ -407,6 +407,16 @@ CREATE TABLE refused_mail (
 );
 CREATE INDEX refused_mail_by_time ON refused_mail (refused_at);
 
+-- Which deny entries have refused recipients at RCPT, until Postfix's log shows it.
+CREATE TABLE denials (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key        text NOT NULL,                                                       -- hash of client, sender, recipient
+    mailbox_id uuid,                                                                -- NULL: not of one mailbox
+    decided_by jsonb NOT NULL,                                                      -- filtering/model.DecidedBy
+    denied_at  timestamptz NOT NULL
+);
+CREATE INDEX denials_by_key ON denials (key);
+
 -- Lessons of a mailbox for the filter by minute, for the limit of an hour. Older minutes are deleted with the next lesson.
 CREATE TABLE filter_lessons (
     mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,

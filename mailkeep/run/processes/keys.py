@@ -43,6 +43,7 @@ from mailkeep.features.mailflow.arc.service import Sealing
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.key_senders import service as key_senders
 from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED
+from mailkeep.features.mailflow.receiving.rules import REFUSED
 from mailkeep.features.mailflow.verdicts import service as verdicts
 from mailkeep.features.mailflow.verdicts.model import FilteredMail
 from mailkeep.jobs.cancellation import cancel_all
@@ -178,7 +179,7 @@ class KeysListener:
         if verdict.reply != "accept":
             is_refused = verdict.reply == "refuse"
             answer["action"] = "reject" if is_refused else "soft reject"
-            answer["text"] = verdicts.REFUSED if is_refused else verdicts.DEFERRED
+            answer["text"] = REFUSED.text if is_refused else verdicts.DEFERRED
         return 200, msgspec.json.encode(answer)
 
 

@@ -21,8 +21,8 @@ from mailkeep.features.mailflow.filtering.model import Facts
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving import rejections, service
 from mailkeep.features.mailflow.receiving.filters import Accounts
-from mailkeep.features.mailflow.receiving.model import InboundMail, RejectedRecipient
-from mailkeep.features.mailflow.receiving.rules import smtp_reply
+from mailkeep.features.mailflow.receiving.model import Denial, InboundMail, RejectedRecipient
+from mailkeep.features.mailflow.receiving.rules import DENIED, smtp_reply
 from mailkeep.features.mailflow.smtp_submission import service as smtp_submission
 from mailkeep.features.mailflow.smtp_submission.model import SubmittedMail
 from mailkeep.features.mailflow.smtp_submission.service import Submissions
@@ -41,7 +41,7 @@ from mailkeep.web.metrics import Metrics
 
 log = structlog.get_logger("mailkeep.smtp")
 
-_ROUTES, _KEY = "routes", "key"
+_ROUTES, _KEY, _DENIAL = "routes", "key", "denial"
 END_SECONDS = 1.0
 """How often the keys of open sessions are checked."""
 
@@ -79,7 +79,8 @@ class InboundHandler:
             facts = Facts(session.peer[0], session.envelope.mail_from if session.envelope else "", is_at_rcpt=True)
             domain = service.forwarding_domain(self._app, address)
             if denial := await service.check_sender(self._app, address, route, domain, facts, self.hits.count):
-                return denial
+                session.state[_DENIAL] = denial  # for `note_rejection`, which follows
+                return DENIED
             routes[address] = route
             failpoint.reach("inbound.recipient_taken")
         return reply
@@ -134,13 +135,22 @@ class InboundHandler:
         """Count a rejection, and record it in the background."""
         if _key_of(session) is not None:
             return
+        denial = session.state.pop(_DENIAL, None)
         self._app.counters.add("deliveries", "inbound", "rejected")
         # A message refused by filters has its rows.
         if rcpt_to is None or reply == smtp_reply("refused"):
             return
         if not self._rejection_limit.allow(session.peer[0], self._app.clock()):
             return
-        rejection = RejectedRecipient(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
+        rejection = RejectedRecipient(
+            session.peer[0],
+            mail_from,
+            rcpt_to,
+            reply.code,
+            reply.enhanced,
+            reply.text,
+            denial if isinstance(denial, Denial) else None,
+        )
         task = asyncio.create_task(self._record(rejection))
         self._records.add(task)
         task.add_done_callback(self._records.discard)

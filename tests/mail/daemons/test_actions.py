@@ -21,6 +21,7 @@ VARIANTS: list[dict[str, str]] = [
         "FILTER__NETWORK_CHECKS": "false",
         "FILTER__ANTIVIRUS": "true",
         "SMTP__CLIENT_MESSAGE_RATE": "60",
+        "SEARCH__FULL_TEXT": "words",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
     },

@@ -32,6 +32,11 @@ async def test_a_denied_sender_or_network_is_refused_at_rcpt(post: Post) -> None
     assert len(post.mail_of(bob)) == 1
     await post.inbound.hits.flush()
     assert (await post.api.sql("SELECT hits FROM filter_entries")) == [{"hits": 1}]
+    await post.inbound.wait_for_records()
+    (refused,) = (await post.api.sue.get(f"/mailboxes/{alice}/junk")).data
+    assert (refused["result"], refused["decided_by"]) == (
+        "refused", {"scope": "mailbox", "rule": "deny_entry", "entry_id": entry},
+    )  # fmt: skip
     network = await add_entry(post.api, "deny", "network", LOCALHOST, domain_id=DOMAIN_IDS[EXAMPLE])
     assert (await post.deliver(BOB, sender="other@elsewhere.test")).refused == {BOB: DENIAL}
     # Envelope and author are not proved here; a network needs no proof.

@@ -13,6 +13,7 @@ from mailkeep.core import failpoint
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.policy.service import PolicyServer
+from mailkeep.features.mailflow.receiving.rules import DENIED, REFUSED
 from mailkeep.features.mailflow.verdicts import service as verdicts
 from mailkeep.mail.postfix.policy import DUNNO
 from mailkeep.run.processes.keys import KeysListener
@@ -143,7 +144,7 @@ async def test_at_rcpt_all_destinations_must_deny_and_postmaster_never_does(
             "recipient": recipient, "sender": sender, "client_address": client, "instance": "1.2.3.0",
         }  # fmt: skip
         action = await PolicyServer(api.app, hits).answer(request)
-        assert action in (DUNNO, "550 5.7.1 Refused by the recipient's filter")
+        assert action in (DUNNO, str(DENIED))
         return action != DUNNO
 
     asked = {name: await refuses(f"{name}@{EXAMPLE}") for name in ("alice", "bob", "team", "both", "abuse", "nobody")}
@@ -229,6 +230,53 @@ async def test_a_refusal_has_a_row_and_an_event_for_each_recipient_once(
     assert await api.sql("SELECT queue_id FROM refused_mail") == []
 
 
+def denied_line(recipient: str) -> str:
+    return (
+        f"mx/smtpd[9]: NOQUEUE: reject: RCPT from h[{CLIENT}]: 550 5.7.1 <{recipient}>: Recipient address rejected: "
+        f"{DENIED.text}; from=<{ANN}> to=<{recipient}> proto=ESMTP helo=<h>"
+    )
+
+
+@pytest.mark.parametrize("place", ["", "log.applied", "log.committed"])
+async def test_a_recipient_refused_at_rcpt_has_a_row_with_the_entry_once(
+    api: Api, hits: HitCounter, mailboxes: dict[str, UUID], log: Log, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    first = await api.filter_entry(ANN, mailbox_id=mailboxes[ALICE])
+    odd = f'"a b"@{EXAMPLE}'
+    await api.alias(f"a b@{EXAMPLE}", [ALICE])
+
+    async def refuse(recipient: str) -> None:
+        assert await verdicts.refuses_recipient(api.app, hits, recipient, ANN, CLIENT)
+
+    await refuse(ALICE)
+    await api.sql("DELETE FROM filter_entries")
+    second = await api.filter_entry("good.test", kind="domain")
+    await refuse(ALICE)
+    await refuse(f"a b@{EXAMPLE}")
+    await refuse(f"away@{EXAMPLE}")
+    log.add(denied_line(ALICE))
+    await log.read()
+    log.add(*map(denied_line, (ALICE, odd, f"away@{EXAMPLE}")))
+    if place:
+        await die_at(place, log, monkeypatch)
+    await log.read()
+    rows = await api.sql("SELECT * FROM messages ORDER BY id")
+    alice, by_server = mailboxes[ALICE], {"scope": "server", "rule": "deny_entry", "entry_id": str(second)}
+    assert [(row["mailbox_id"], row["spam_decided_by"]) for row in rows] == [
+        (alice, {"scope": "mailbox", "rule": "deny_entry", "entry_id": str(first)}),
+        (alice, by_server), (alice, by_server), (None, by_server),
+    ]  # fmt: skip
+    assert {(row["status"], row["spam_action"]) for row in rows} == {("rejected", "reject")}
+    assert await kinds(log) == []
+    listed = (await api.sue.get(f"/mailboxes/{alice}/junk")).data
+    assert [each["result"] for each in listed] == ["refused"] * 3
+    assert await api.sql("SELECT FROM denials") == []
+    await refuse(ALICE)
+    api.clock.advance(days=1, seconds=1)
+    await delivery_status.prune(api.app)
+    assert await api.sql("SELECT FROM denials") == []
+
+
 async def test_a_deferral_leaves_what_is_stored(
     api: Api, hits: HitCounter, mailboxes: dict[str, UUID], log: Log
 ) -> None:
@@ -248,4 +296,4 @@ async def test_rows_of_refusals_are_limited_for_a_client(
     log.add(refused_line())
     await log.read()
     assert (await api.sql("SELECT count(*) FROM messages"))[0]["count"] == 60
-    assert verdicts.REFUSED in str(await api.sql("SELECT diagnostic FROM message_recipients LIMIT 1"))
+    assert REFUSED.text in str(await api.sql("SELECT diagnostic FROM message_recipients LIMIT 1"))

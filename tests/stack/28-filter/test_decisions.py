@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.stack.harness import HOSTNAME
+from tests.stack.harness import HOSTNAME, eventually
 
 
 class Lab(Protocol):
@@ -199,6 +199,18 @@ def test_deny_entries_never_refuse_mail_for_postmaster(lab: Lab) -> None:
         "abuse@lab.test": "250", "carol@lab.test": "550", "data": "250",
     }  # fmt: skip
     assert folder_of(lab.find("carol", "To abuse")) == "Junk"
+
+
+def test_a_recipient_refused_at_rcpt_is_among_the_junk_of_the_mailbox(lab: Lab) -> None:
+    lab.set_policy(carol=lists(("deny", "address", "rcpt@good.test")))
+    assert lab.send(GOOD, "rcpt@good.test", ["Carol+x@lab.test"], b"")["Carol+x@lab.test"].startswith("550")
+
+    def find() -> list[Any]:
+        junk = lab.stack.do("GET", f"/mailboxes/{lab.ids['carol']}/junk")
+        return [each for each in junk if each["from"] == "rcpt@good.test"]
+
+    (refused,) = eventually(find, what="the refused recipient in the history")
+    assert (refused["result"], refused["decided_by"]["rule"]) == ("refused", "deny_entry")
 
 
 def test_spam_is_not_forwarded(lab: Lab) -> None:

@@ -97,7 +97,9 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
         incoming = [(time, line) for time, line in timed_lines if line.queue_id not in others]
         rejected = [(time, rejection) for time, line in incoming if (rejection := rules.rejection(line))]
         counters.add("deliveries", "inbound", "rejected", times=len(rejected))
-        if recorded := [(time, rejection) for time, rejection in rejected if limit.allow(rejection.client, time)]:
+        explained = await verdicts.add_denials(conn, [rejection for _, rejection in rejected])
+        timed = zip((time for time, _ in rejected), explained, strict=True)
+        if recorded := [(time, rejection) for time, rejection in timed if limit.allow(rejection.client, time)]:
             await rejections.record_rejections(conn, recorded)
         refused_ids = {line.queue_id for _, line in timed_lines if line.queue_id and rules.is_refused_at_end(line)}
         await abuse.uncount_forwards(conn, refused_ids)

@@ -27,7 +27,7 @@ from mailkeep.features.mailflow.key_senders.rules import KEY_ENDED, NO_SENDER
 from mailkeep.features.mailflow.policy import rules
 from mailkeep.features.mailflow.policy.model import Transaction
 from mailkeep.features.mailflow.receiving import service as receiving
-from mailkeep.features.mailflow.receiving.rules import FORWARDS_TOO_MUCH
+from mailkeep.features.mailflow.receiving.rules import DENIED, FORWARDS_TOO_MUCH
 from mailkeep.features.mailflow.verdicts import service as verdicts
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import DUNNO, OK
@@ -70,7 +70,7 @@ class PolicyServer:
         except Exception:
             log.exception("the deny entries of a recipient could not be checked")
             return DUNNO
-        return f"550 5.7.1 {verdicts.REFUSED}" if refuses else DUNNO
+        return str(DENIED) if refuses else DUNNO
 
     async def _answer(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")

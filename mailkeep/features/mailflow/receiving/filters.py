@@ -16,8 +16,7 @@ from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.filtering.model import Decision, Facts, Policy
 from mailkeep.features.mailflow.receiving import rules, store
-from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict, TargetMailbox
-from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.features.mailflow.receiving.model import Denial, InboundMail, SpamVerdict, TargetMailbox
 
 CountHit = Callable[[UUID | None], None]
 """Counts a match of a list entry (`HitCounter.count`)."""
@@ -52,8 +51,8 @@ NO_ACCOUNTS = Accounts()
 
 async def check_sender(
     app: App, address: str, route: Route, domain: str, facts: Facts, count_hit: CountHit = ignore_hit
-) -> SmtpReply | None:
-    """The refusal at RCPT if every destination of `address` denies the client or the envelope sender; None: continue.
+) -> Denial | None:
+    """Why `address` is refused at RCPT if each of its destinations denies the client or the envelope sender.
 
     `domain`: the one that forwards the external copies. `postmaster` and `abuse` take mail of everybody.
     """
@@ -64,10 +63,10 @@ async def check_sender(
         names = [domain] if route.external else []
         policies = await store.find_policies(conn, mailbox_ids, names, filtering.list_keys(facts))
     decisions = [filtering.decide(policy, facts) for policy in policies]
-    if filtering.combine(decisions) != "refuse":
-        return None
-    _count_hits(decisions, count_hit)
-    return rules.DENIED
+    denial = rules.find_denial(decisions, mailbox_ids[0] if len(mailbox_ids) == 1 and not route.external else None)
+    if denial:
+        _count_hits(decisions, count_hit)
+    return denial
 
 
 async def judge(

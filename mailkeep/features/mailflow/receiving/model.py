@@ -119,8 +119,18 @@ class QueuedForward:
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """Why a recipient is refused at RCPT. `mailbox_id`: the only mailbox that it leads to, if it leads to one."""
+
+    decided_by: DecidedBy
+    mailbox_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
 class RejectedRecipient:
-    """A recipient refused at SMTP with its reply; `client` is the IP address of the SMTP client."""
+    """A recipient refused at SMTP with its reply; `client` is the IP address of the SMTP client. `denial`: the deny
+    entry that refuses it, None if none does.
+    """
 
     client: str
     mail_from: str
@@ -128,6 +138,7 @@ class RejectedRecipient:
     smtp_code: int
     enhanced_code: str
     text: str
+    denial: Denial | None = None
 
 
 class EventAddress(Struct, frozen=True):

@@ -104,4 +104,8 @@ def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain 
     header = HeaderSummary("", rejected.mail_from, [rejected.rcpt_to], [], "", 0)
     row_domain = MessageDomain(domain.id if domain else None, recipient_domain(rejected.rcpt_to))
     recipient = Recipient(rejected.rcpt_to, "rejected", 1, reply)
-    return inbound_message(at, "smtp", row_domain, header, rejected.mail_from, [recipient])
+    message = inbound_message(at, "smtp", row_domain, header, rejected.mail_from, [recipient])
+    if denial := rejected.denial:
+        decided_by = to_builtins(denial.decided_by)
+        return replace(message, mailbox_id=denial.mailbox_id, spam_action="reject", spam_decided_by=decided_by)
+    return message

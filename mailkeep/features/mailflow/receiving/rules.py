@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from uuid import UUID
 
 from mailkeep.core.address import AddressError, normalize_domain
-from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
+from mailkeep.features.mailflow.filtering.model import Decision
+from mailkeep.features.mailflow.filtering.service import combine
+from mailkeep.features.mailflow.receiving.model import Denial, InboundMail, SpamVerdict
 from mailkeep.features.mailflow.reports.model import ArrivedMail
 from mailkeep.features.record.messages.model import HeaderSummary
 from mailkeep.mail.message.header_fields import MessageHeader
@@ -50,6 +53,16 @@ _NEVER_REFUSED = ("postmaster", "abuse")
 _ESCAPED = re.compile(r"\\(.)")
 _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
+
+
+def find_denial(decisions: Sequence[Decision], mailbox_id: UUID | None) -> Denial | None:
+    """Why a recipient is refused at RCPT, by the decisions for its destinations; None: it is not. `mailbox_id`: the
+    only mailbox that it leads to, if it leads to one.
+    """
+    if combine(decisions) != "refuse":
+        return None
+    decided_by = next((each.decided_by for each in decisions if each.decided_by), None)
+    return Denial(decided_by, mailbox_id) if decided_by else None
 
 
 def arrived_mail(

@@ -50,6 +50,11 @@ class Destinations:
         """Those whose policies decide; empty if the message is not for a mailbox and not forwarded (reports)."""
         return [*self.mailboxes, self.forwarding] if self.has_external else list(self.mailboxes)
 
+    @property
+    def mailbox_id(self) -> UUID | None:
+        """The only mailbox, if nothing else is a destination."""
+        return self.mailboxes[0].mailbox_id if len(self.mailboxes) == 1 and not self.has_external else None
+
 
 @dataclass(frozen=True, slots=True)
 class RecipientDecisions:

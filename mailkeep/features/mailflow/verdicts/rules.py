@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import get_args
 
 from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Facts, Policy, Rule, Subject
 from mailkeep.features.mailflow.filtering.service import combine, decide
-from mailkeep.features.mailflow.receiving.rules import is_postmaster
+from mailkeep.features.mailflow.receiving.rules import is_postmaster, unquote_local_part
 from mailkeep.features.mailflow.verdicts.model import (
     Destinations,
     FilteredMail,
@@ -63,8 +64,7 @@ def _decide_recipient(
         decision = _decide(mail, facts, policies[to.forwarding])
         # Spam is not forwarded: it would harm the reputation of this server.
         decisions.append(Decision("refuse", decision.decided_by) if decision.action == "junk" else decision)
-    mailbox_id = to.mailboxes[0].mailbox_id if len(to.mailboxes) == 1 and not to.has_external else None
-    return RecipientDecisions(recipient, mailbox_id, decisions or [Decision("inbox")])
+    return RecipientDecisions(recipient, to.mailbox_id, decisions or [Decision("inbox")])
 
 
 def _decide(mail: FilteredMail, facts: Facts, policy: Policy) -> Decision:
@@ -84,10 +84,10 @@ def _is_by_list(decision: Decision) -> bool:
     return decision.decided_by is not None and decision.decided_by.rule == "deny_entry"
 
 
-def refuses_at_rcpt(facts: Facts, subjects: Sequence[Subject], policies: Mapping[Subject, Policy]) -> list[Decision]:
-    """The decisions by which a recipient is refused at RCPT; empty if a destination accepts, or there is none."""
-    decisions = [decide(policies[subject], facts) for subject in subjects]
-    return decisions if combine(decisions) == "refuse" else []
+def denial_key(client: str, mail_from: str, recipient: str) -> str:
+    """What Postfix's policy request and its log line about a refused recipient have in common, hashed."""
+    parts = (client, unquote_local_part(mail_from), unquote_local_part(recipient))
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
 def refused_mail(mail: FilteredMail, verdict: MailVerdict, at: datetime) -> RefusedMail:

@@ -17,8 +17,15 @@ from mailkeep.features.directory.routing.model import Filters
 from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.filtering.model import DecidedBy, Facts, Policy, Subject
 from mailkeep.features.mailflow.filtering.service import HitCounter
-from mailkeep.features.mailflow.receiving.model import MailSpam
-from mailkeep.features.mailflow.receiving.rules import is_postmaster, recipient_domain, unquote_local_part
+from mailkeep.features.mailflow.receiving.model import MailSpam, RejectedRecipient
+from mailkeep.features.mailflow.receiving.rules import (
+    DENIED,
+    REFUSED,
+    find_denial,
+    is_postmaster,
+    recipient_domain,
+    unquote_local_part,
+)
 from mailkeep.features.mailflow.verdicts import rules, store
 from mailkeep.features.mailflow.verdicts.model import Destinations, FilteredMail, MailVerdict, RefusedMail
 from mailkeep.features.record.events import service as events
@@ -27,7 +34,6 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain, Recipient, ServerReply
 from mailkeep.features.record.messages.rules import inbound_message
 
-REFUSED = "Refused by the recipient's filter"
 DEFERRED = "The sender can't be verified at present, try again later"
 _KEPT = timedelta(days=1)
 _FEW = 16
@@ -49,16 +55,22 @@ async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> MailV
 
 
 async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_from: str, client_address: str) -> bool:
-    """Whether each destination of a recipient denies mail of this sender or client, at RCPT. UNAVAILABLE."""
+    """Whether each destination of a recipient denies mail of this sender or client, at RCPT. If so, the reason is
+    stored. UNAVAILABLE.
+    """
     if is_postmaster(recipient):
         return False
     facts = Facts(client_address, mail_from, is_at_rcpt=True)
     async with app.db.autocommit() as conn:
         found, policies = await _find_destinations(conn, [recipient], facts)
-    decisions = rules.refuses_at_rcpt(facts, found[recipient].subjects, policies)
+        decisions = [filtering.decide(policies[each], facts) for each in found[recipient].subjects]
+        denial = find_denial(decisions, found[recipient].mailbox_id)
+        if denial is None:
+            return False
+        await store.insert_denial(conn, rules.denial_key(client_address, mail_from, recipient), denial, app.clock())
     for decision in decisions:
         hits.count(decision.decided_by.entry_id if decision.decided_by else None)
-    return bool(decisions)
+    return True
 
 
 async def _find_destinations(
@@ -110,9 +122,24 @@ async def record_refused(
     return {mail.queue_id: len(mail.recipients) for mail in refused}
 
 
+async def add_denials(conn: Conn, rejections: Sequence[RejectedRecipient]) -> list[RejectedRecipient]:
+    """Recipients that Postfix's log shows as refused at SMTP, with the deny entries that refused them, which are
+    deleted.
+    """
+    keys = [rules.denial_key(each.client, each.mail_from, each.rcpt_to) for each in rejections]
+    denied = [key for key, each in zip(keys, rejections, strict=True) if each.text.endswith(DENIED.text)]
+    if not denied:
+        return list(rejections)
+    stored = await store.take_denials(conn, denied)
+    return [
+        replace(each, denial=stored[key].pop(0)) if stored.get(key) else each
+        for key, each in zip(keys, rejections, strict=True)
+    ]
+
+
 def _row(mail: RefusedMail, number: int, domain: MessageDomain) -> Message:
     recipient = mail.recipients[number]
-    reply = ServerReply(554, "5.7.1", REFUSED)
+    reply = ServerReply(REFUSED.code, REFUSED.enhanced, REFUSED.text)
     header = HeaderSummary(mail.message_id, mail.from_address, [recipient.address], [], mail.subject, mail.size)
     row = inbound_message(
         mail.refused_at, "smtp", domain, header, mail.mail_from, [Recipient(recipient.address, "rejected", 1, reply)]
@@ -145,3 +172,4 @@ async def prune(app: App) -> None:
     """Delete what was refused more than a day ago without a line in the log."""
     async with app.db.autocommit() as conn:
         await store.delete_refused(conn, app.clock() - _KEPT)
+        await store.delete_denials(conn, app.clock() - _KEPT)

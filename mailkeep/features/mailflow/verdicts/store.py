@@ -12,7 +12,8 @@ from psycopg.types.json import Jsonb
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing.model import Filters
 from mailkeep.features.mailflow.filtering import service as filtering
-from mailkeep.features.mailflow.filtering.model import Policy, Subject
+from mailkeep.features.mailflow.filtering.model import DecidedBy, Policy, Subject
+from mailkeep.features.mailflow.receiving.model import Denial
 from mailkeep.features.mailflow.verdicts.model import RefusedMail
 
 
@@ -66,6 +67,51 @@ async def take_refused(conn: Conn, queue_ids: Collection[str]) -> Sequence[Refus
         "DELETE FROM refused_mail WHERE queue_id = ANY(%(ids)s) RETURNING verdict", {"ids": list(queue_ids)}
     )
     return [msgspec.convert(row["verdict"], RefusedMail) for row in await cursor.fetchall()]
+
+
+async def insert_denial(conn: Conn, key: str, denial: Denial, at: datetime) -> None:
+    """Store why a recipient is about to be refused at RCPT."""
+    await conn.execute(
+        """
+        INSERT INTO denials (key, mailbox_id, decided_by, denied_at)
+        VALUES (%(key)s, %(mailbox_id)s, %(decided_by)s, %(at)s)
+        """,
+        {
+            "key": key,
+            "mailbox_id": denial.mailbox_id,
+            "decided_by": Jsonb(denial.decided_by, dumps=msgspec.json.encode),
+            "at": at,
+        },
+    )
+
+
+async def take_denials(conn: Conn, keys: Sequence[str]) -> dict[str, list[Denial]]:
+    """Delete and return the oldest denials with these keys: for each key as many as it is in `keys`, oldest first."""
+    cursor = await conn.execute(
+        """
+        WITH wanted AS (
+            SELECT k.key, count(*) AS number FROM unnest(%(keys)s::text[]) AS k(key) GROUP BY k.key
+        ), numbered AS (
+            SELECT d.id, row_number() OVER (PARTITION BY d.key ORDER BY d.id) AS place, w.number
+            FROM denials d JOIN wanted w ON w.key = d.key
+        ), taken AS (
+            DELETE FROM denials d USING numbered n WHERE d.id = n.id AND n.place <= n.number
+            RETURNING d.id, d.key, d.mailbox_id, d.decided_by
+        )
+        SELECT key, mailbox_id, decided_by FROM taken ORDER BY id
+        """,
+        {"keys": list(keys)},
+    )
+    found: dict[str, list[Denial]] = {}
+    for row in await cursor.fetchall():
+        denial = Denial(msgspec.convert(row["decided_by"], DecidedBy), row["mailbox_id"])
+        found.setdefault(row["key"], []).append(denial)
+    return found
+
+
+async def delete_denials(conn: Conn, before: datetime) -> None:
+    """Delete denials from before `before`."""
+    await conn.execute("DELETE FROM denials WHERE denied_at < %(before)s", {"before": before})
 
 
 async def delete_refused(conn: Conn, before: datetime) -> None:
