@@ -26,7 +26,7 @@ PolicyFault = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class MtaStsPolicy:
     """A policy: the servers that mail for the domain must go to (`mx`: names, or `*.` and a name for one label before
     it), and for how many seconds a sender keeps it.
     """
@@ -51,13 +51,13 @@ def host_of(domain: str) -> str:
     return f"mta-sts.{domain}"
 
 
-def format_policy(policy: Policy) -> str:
+def format_policy(policy: MtaStsPolicy) -> str:
     """The text of a policy (RFC 8461 §3.2)."""
     lines = ["version: STSv1", f"mode: {policy.mode}", *(f"mx: {name}" for name in policy.mx)]
     return "\n".join([*lines, f"max_age: {policy.max_age}", ""])
 
 
-def parse_policy(text: str) -> Policy:
+def parse_policy(text: str) -> MtaStsPolicy:
     """The policy in a text; PolicyError `malformed`. Of a repeated field other than `mx` the first counts, and unknown
     fields do not count (RFC 8461 §3.2).
     """
@@ -82,7 +82,7 @@ def parse_policy(text: str) -> Policy:
         raise _make_error(f"has the max_age {max_age[:80]!r}, which is not a number of seconds")
     if mode != "none" and not servers:
         raise _make_error("names no server (mx)")
-    return Policy(cast(Mode, mode), tuple(dict.fromkeys(servers)), min(int(max_age), LONGEST_MAX_AGE))
+    return MtaStsPolicy(cast(Mode, mode), tuple(dict.fromkeys(servers)), min(int(max_age), LONGEST_MAX_AGE))
 
 
 def _parse_server(text: str) -> str:
@@ -114,7 +114,7 @@ def find_id(values: Sequence[str]) -> str | None:
 
 async def fetch_policy(
     client: OutboundClient, domain: str, allowed_networks: tuple[Network, ...] = (), extra_ca_file: Path | None = None
-) -> Policy:
+) -> MtaStsPolicy:
     """Fetch the policy of a domain in A-labels; PolicyError. Only over HTTPS with a valid certificate, without
     redirects (RFC 8461 §3.3).
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailkeep.net.mta_sts import Policy, PolicyError, find_id, format_policy, parse_policy
+from mailkeep.net.mta_sts import MtaStsPolicy, PolicyError, find_id, format_policy, parse_policy
 
 TEXT = "version: STSv1\r\nmode: enforce\r\nmx: Mail.Example.com\r\nmx: *.example.net\r\nmax_age: 604800\r\n"
 
@@ -12,14 +12,14 @@ TEXT = "version: STSv1\r\nmode: enforce\r\nmx: Mail.Example.com\r\nmx: *.example
 @pytest.mark.parametrize(
     "text, expected",
     [
-        (TEXT, Policy("enforce", ("mail.example.com", "*.example.net"), 604800)),
+        (TEXT, MtaStsPolicy("enforce", ("mail.example.com", "*.example.net"), 604800)),
         (TEXT.replace("\r\n", "\n").replace(": ", ":").strip(), parse_policy(TEXT)),
         (f"{TEXT}mode: none\nmax_age: 1\nfuture_field: anything: at all\n", parse_policy(TEXT)),
-        ("mode: none\nmax_age: 9999999999\nversion: STSv1\n", Policy("none", (), 31_557_600)),
+        ("mode: none\nmax_age: 9999999999\nversion: STSv1\n", MtaStsPolicy("none", (), 31_557_600)),
     ],
     ids=["CRLF and capitals", "LF without spaces", "repeated and unknown fields", "none without mx, capped"],
 )
-def test_a_valid_policy(text: str, expected: Policy) -> None:
+def test_a_valid_policy(text: str, expected: MtaStsPolicy) -> None:
     assert parse_policy(text) == expected
     assert parse_policy(format_policy(expected)) == expected
 

@@ -2,8 +2,8 @@
 
 -- The policy of a mailbox, or (p_mailbox_id NULL) of the external copies that a domain forwards: thresholds, where they are
 -- set, and the list entries with one of these values, as [id, scope, list, kind, value, enforced]. Also used in other
--- statements, so that one of them reads the mailboxes of a message and their policies. Each part of `entries` reads the
--- unique index of filter_entries, however many entries there are.
+-- statements, so that one of them reads the mailboxes of a message and their policies. `entries` reads the unique
+-- index of filter_entries once for each value: OFFSET 0 prevents other joins.
 CREATE OR REPLACE FUNCTION filter_policy(p_domain_id uuid, p_mailbox_id uuid, p_values text[])
 RETURNS TABLE (junk_score double precision, junk_scope text, reject_score double precision, reject_scope text, entries jsonb)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$

@@ -23,7 +23,8 @@ ACCOUNT = "mailkeep"
 """The account of our own processes that need no root."""
 PACKAGES = (
     "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-lucene",
-    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
+    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql",
+    "redis-server", "rspamd", "unbound",
 )  # fmt: skip
 ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
 """What `filter.antivirus` needs in addition."""

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mailkeep.features.access.sign_in_protection import rules
-from mailkeep.features.access.sign_in_protection.model import Attempt, Decision, NewBlock, SignInHistory
+from mailkeep.features.access.sign_in_protection.model import Attempt, NewBlock, SignInDecision, SignInHistory
 from tests.support.client import START, VAULT
 
 ALICE = Attempt("mailbox:alice@example.test", "192.0.2.1", "xy")
@@ -18,7 +18,7 @@ NOTHING = SignInHistory(
 KNOWN = replace(NOTHING, known_source=True)
 
 
-def decide(history: SignInHistory, attempt: Attempt = ALICE) -> Decision:
+def decide(history: SignInHistory, attempt: Attempt = ALICE) -> SignInDecision:
     return rules.decide(attempt, history, START)
 
 
@@ -28,7 +28,7 @@ def test_the_delay_grows_with_the_failures(failures: int, delay: int):
     assert decide(replace(NOTHING, source_failures=failures)).delay == delay
     assert decide(replace(KNOWN, account_failures=failures)).delay == delay
     # Failures of others at a known source do not delay its owner.
-    assert decide(replace(KNOWN, source_failures=failures)) == Decision(counted=True)
+    assert decide(replace(KNOWN, source_failures=failures)) == SignInDecision(counted=True)
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_a_known_source_is_blocked_for_its_own_failures(failures: int, is_blocke
 
 
 def test_a_repeated_password_is_not_counted_and_a_refused_attempt_neither():
-    assert decide(replace(NOTHING, repeated=True, account_failures=9)) == Decision(delay=4)
+    assert decide(replace(NOTHING, repeated=True, account_failures=9)) == SignInDecision(delay=4)
     until = START + timedelta(seconds=15)
     refused = decide(replace(NOTHING, blocked_until=until, account_failures=20))
-    assert refused == Decision(refused_until=until)
+    assert refused == SignInDecision(refused_until=until)
 
 
 def test_only_addresses_are_named():

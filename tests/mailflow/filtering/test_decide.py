@@ -23,7 +23,7 @@ from mailkeep.features.mailflow.filtering.model import (
     Policy,
     Rule,
     Scope,
-    Threshold,
+    ScoreThreshold,
 )
 from mailkeep.features.mailflow.filtering.rules import combine, decide, explain, list_keys
 
@@ -43,7 +43,7 @@ def entry(scope: Scope, list_name: ListName, kind: EntryKind, value: str, *, enf
 def policy(
     *entries: Entry, junk: float = 6, reject: float = 15, junk_of: Scope = "server", reject_of: Scope = "server"
 ) -> Policy:
-    return Policy(Threshold(junk, junk_of), Threshold(reject, reject_of), entries)
+    return Policy(ScoreThreshold(junk, junk_of), ScoreThreshold(reject, reject_of), entries)
 
 
 def facts(

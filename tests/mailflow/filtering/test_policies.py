@@ -7,7 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7
-from mailkeep.features.mailflow.filtering.model import Facts, Policy, Subject, Threshold
+from mailkeep.features.mailflow.filtering.model import Facts, Policy, ScoreThreshold, Subject
 from mailkeep.features.mailflow.filtering.service import HitCounter, find_policies, find_policies_of_messages
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 
@@ -52,10 +52,10 @@ async def test_thresholds_and_entries_are_those_of_each_subject(api: Api) -> Non
     facts = Facts("::ffff:192.0.2.9", "bounce@mailer.test", "Ann@News.GOOD.test")
     found = await find(api, [alice, bob, domain, other], facts)
     assert {subject: (policy.junk, policy.reject) for subject, policy in found.items()} == {
-        alice: (Threshold(0, "mailbox"), Threshold(15, "domain")),
-        bob: (Threshold(6, "server"), Threshold(15, "domain")),
-        domain: (Threshold(6, "server"), Threshold(15, "domain")),
-        other: (Threshold(6, "server"), Threshold(0, "server")),
+        alice: (ScoreThreshold(0, "mailbox"), ScoreThreshold(15, "domain")),
+        bob: (ScoreThreshold(6, "server"), ScoreThreshold(15, "domain")),
+        domain: (ScoreThreshold(6, "server"), ScoreThreshold(15, "domain")),
+        other: (ScoreThreshold(6, "server"), ScoreThreshold(0, "server")),
     }
     ids = {subject: {entry.id for entry in policy.entries} for subject, policy in found.items()}
     server, of_domain = expected[None], expected[domain]

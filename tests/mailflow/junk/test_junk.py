@@ -61,18 +61,6 @@ class TestList:
         assert [*first.data, *(await owner.get("/me/junk", limit=1, cursor=cursor)).data] == listed
         assert (await owner.get("/me/junk", order="asc")).data == listed[::-1]
 
-    async def test_mail_from_a_denied_sender_is_listed_with_the_entry(self, post: Post):
-        alice = await post.api.mailbox(ALICE)
-        owner = await post.api.owner(alice)
-        body = {"list": "deny", "kind": "address", "value": "someone@elsewhere.test"}
-        entry = (await owner.post("/me/filtering/entries", body)).data
-        result = await post.deliver(ALICE)
-        assert result.code != 250
-        [refused] = (await owner.get("/me/junk")).data
-        assert refused["decided_by"] == {"scope": "mailbox", "rule": "deny_entry", "entry_id": entry["id"]}
-        assert (refused["result"], refused["can_release"]) == ("refused", False)
-        assert refused["reply"]
-
     async def test_what_the_owner_has_moved_or_deleted_can_not_be_released(self, api: Api):
         alice = await api.mailbox(ALICE)
         kept, moved, deleted = [await insert_junk(api, alice) for _ in range(3)]

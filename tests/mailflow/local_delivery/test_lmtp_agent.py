@@ -274,6 +274,7 @@ async def test_the_filters_verdict_is_published_and_stored(agent: Agent) -> None
     assert published["mail.spam"] == {
         "message_id": "<1@far.test>", "from": "someone@far.test", "domain": EXAMPLE, "spam_score": 9.2,
         "spam_action": "add header",
+        "decided_by": {"scope": "server", "rule": "junk_score", "entry_id": None},
     }  # fmt: skip
     (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
     assert row["spam"] == {

@@ -185,6 +185,7 @@ async def test_gtube_goes_to_junk_with_an_event(post: Post):
         "domain": EXAMPLE,
         "spam_score": 1000,
         "spam_action": "add header",
+        "decided_by": decided_by,
     }
     assert (published["mail.received.full"]["spam_score"], published["mail.received.full"]["spam_action"]) == (
         1000,

@@ -15,7 +15,7 @@ from mailkeep.features.mailflow.tls_policy.service import TlsPolicies
 from mailkeep.mail.postfix.socketmap import LookupFailed
 from mailkeep.net.client import OutboundClient
 from mailkeep.net.dns_query import DnsQuery
-from mailkeep.net.mta_sts import Mode, Policy
+from mailkeep.net.mta_sts import Mode, MtaStsPolicy
 from tests.stack.harness import free_address
 from tests.support.client import Api
 from tests.support.dns_server import DnsServer
@@ -46,7 +46,7 @@ def text(mode: str = "enforce", max_age: int = 604_800) -> str:
     ],
 )
 def test_the_decision(mode: Mode | None, coverage: DaneCoverage, requires_tls: bool, expected: str | None) -> None:
-    policy = Policy(mode, ("mx.far.test",), 1) if mode else None
+    policy = MtaStsPolicy(mode, ("mx.far.test",), 1) if mode else None
     assert rules.decide(policy, coverage, requires_tls=requires_tls) == expected
 
 

@@ -108,11 +108,13 @@ def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     options = clean.data_dir / "rspamd" / "conf" / "local.d" / "options.inc"
     rendered = options.read_text()
     options.write_text(f"{rendered}# edited\n")
-    refused = clean.ask("POST", "/orchestrator/rollback", {"generation": before})
+    refused = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "current_password": PASSWORD})
     assert refused.status == 409, refused.body
     assert pending(clean) == []
     options.write_text(rendered)
-    rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5})
+    rollback = clean.ask(
+        "POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5, "current_password": PASSWORD}
+    )
     operation = eventually(lambda: finished(clean, rollback.data["operation_id"]), 120, "the rollback")
     assert (operation["kind"], operation["state"]) == ("rollback", "succeeded"), operation
     assert used_servers(clean) == 1

@@ -5183,7 +5183,7 @@ export interface components {
             /** @enum {string} */
             scope: "domain" | "mailbox" | "server";
         };
-        /** @description The rule that decided, whose it is, and the list entry if it was one. */
+        /** @description The rule that decided, its scope, and the list entry if it was one. */
         DecidedByRecord: {
             /** Format: uuid */
             entry_id: string | null;
@@ -7678,7 +7678,7 @@ export interface components {
             score: number | null;
             symbols: string[];
         };
-        /** @description The rule that decided, whose it is, and the list entry if it was one (it may be deleted since). */
+        /** @description The rule that decided, its scope, and the list entry if it was one (it may be deleted since). */
         SpamRule: {
             /** Format: uuid */
             entry_id: string | null;

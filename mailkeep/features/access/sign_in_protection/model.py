@@ -43,7 +43,7 @@ class NewBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class SignInDecision:
     """Whether the password may be verified: not before `refused_until`, if that is set, else after `delay` seconds.
 
     `counted`: the attempt is a further failure, unless the password is right. `blocks` begin then.

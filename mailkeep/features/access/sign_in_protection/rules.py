@@ -9,9 +9,9 @@ from mailkeep.core.secret import Vault
 from mailkeep.features.access.accounts.model import AccountKind
 from mailkeep.features.access.sign_in_protection.model import (
     Attempt,
-    Decision,
     NewBlock,
     SignInBlock,
+    SignInDecision,
     SignInHistory,
 )
 
@@ -27,16 +27,16 @@ LONGEST_DELAY = 4
 """Seconds. Postfix gives up after 10, within which Dovecot also verifies the password, and delays a failure by 2."""
 
 
-def decide(attempt: Attempt, history: SignInHistory, at: datetime) -> Decision:
+def decide(attempt: Attempt, history: SignInHistory, at: datetime) -> SignInDecision:
     """Decide about an attempt at the time `at`."""
     if history.blocked_until is not None:
-        return Decision(refused_until=history.blocked_until)
+        return SignInDecision(refused_until=history.blocked_until)
     earlier = history.account_failures
     if not history.known_source:
         earlier = max(earlier, history.source_failures)
     delay = 0 if earlier < _UNDELAYED else min(LONGEST_DELAY, 1 << min(earlier - _UNDELAYED, 10))
     if history.repeated:
-        return Decision(delay=delay)
+        return SignInDecision(delay=delay)
     failures, from_source = history.account_failures + 1, history.source_failures + 1
     blocks: list[NewBlock] = []
     if history.known_source:
@@ -47,7 +47,7 @@ def decide(attempt: Attempt, history: SignInHistory, at: datetime) -> Decision:
             blocks.append(NewBlock(attempt.account, None, failures, at + _wait_after(failures)))
         if from_source >= SOURCE_FAILURES and history.source_accounts >= SOURCE_ACCOUNTS:
             blocks.append(NewBlock(None, attempt.source, from_source, at + _SOURCE_BLOCK))
-    return Decision(delay=delay, counted=True, blocks=tuple(blocks))
+    return SignInDecision(delay=delay, counted=True, blocks=tuple(blocks))
 
 
 def _wait_after(failures: int) -> timedelta:

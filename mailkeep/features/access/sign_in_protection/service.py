@@ -18,7 +18,7 @@ from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.accounts.model import AccountKind
 from mailkeep.features.access.sign_in_protection import rules, store
-from mailkeep.features.access.sign_in_protection.model import Attempt, Decision, SignInBlock
+from mailkeep.features.access.sign_in_protection.model import Attempt, SignInBlock, SignInDecision
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
@@ -40,7 +40,7 @@ def new_key_attempt(vault: Vault, ip_address: str, password: str) -> Attempt:
     return Attempt(account, source, rules.tag_of(account, password, vault))
 
 
-async def begin(conn: Conn, attempt: Attempt, at: datetime) -> Decision:
+async def begin(conn: Conn, attempt: Attempt, at: datetime) -> SignInDecision:
     """Decide whether a password may be verified, and count the attempt as a failure until `succeed`.
 
     Call it in a transaction of its own: other attempts wait until it ends.

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mta_sts.model import PolicyCheck
-from mailkeep.net.mta_sts import MAX_POLICY_BYTES, Policy, PolicyError, format_policy, host_of
+from mailkeep.net.mta_sts import MAX_POLICY_BYTES, MtaStsPolicy, PolicyError, format_policy, host_of
 
 _MAX_AGE = {"none": 86_400, "testing": 86_400, "enforce": 604_800}
 WITHDRAWAL = timedelta(seconds=max(_MAX_AGE.values()))
@@ -15,12 +15,12 @@ WITHDRAWAL = timedelta(seconds=max(_MAX_AGE.values()))
 _ID_DIGITS = 20
 
 
-def make_policy(domain: Domain, hostname: str, at: datetime) -> Policy | None:
+def make_policy(domain: Domain, hostname: str, at: datetime) -> MtaStsPolicy | None:
     """The policy of a domain whose mail goes to `hostname`; None if MTA-STS is off, or the name is not set (empty)."""
     if domain.mta_sts_mode == "none":
         is_withdrawn = domain.mta_sts_ended_at is not None and at < domain.mta_sts_ended_at + WITHDRAWAL
-        return Policy("none", (), _MAX_AGE["none"]) if is_withdrawn else None
-    return Policy(domain.mta_sts_mode, (hostname,), _MAX_AGE[domain.mta_sts_mode]) if hostname else None
+        return MtaStsPolicy("none", (), _MAX_AGE["none"]) if is_withdrawn else None
+    return MtaStsPolicy(domain.mta_sts_mode, (hostname,), _MAX_AGE[domain.mta_sts_mode]) if hostname else None
 
 
 def policy(domain: Domain, hostname: str, at: datetime) -> str | None:
@@ -45,7 +45,7 @@ def tls_report_value(hostname: str) -> str:
     return f"v=TLSRPTv1; rua=mailto:tls@{hostname}"
 
 
-def judge(domain: Domain, hostname: str, at: datetime, found: Policy | PolicyError | None) -> PolicyCheck:
+def judge(domain: Domain, hostname: str, at: datetime, found: MtaStsPolicy | PolicyError | None) -> PolicyCheck:
     """The result of a check that has fetched a policy, or failed to; None: there was nothing to fetch."""
     expected = make_policy(domain, hostname, at)
     if expected is None or found is None:

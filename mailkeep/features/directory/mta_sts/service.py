@@ -11,7 +11,7 @@ from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mta_sts import rules, store
 from mailkeep.features.directory.mta_sts.model import PolicyCheck
 from mailkeep.net import mta_sts
-from mailkeep.net.mta_sts import Policy, PolicyError
+from mailkeep.net.mta_sts import MtaStsPolicy, PolicyError
 from mailkeep.settings import parse_networks
 
 _PREFIX = mta_sts.host_of("")
@@ -56,7 +56,7 @@ def _hostname(app: App) -> str:
     return server.mail_domain if server.hostname else ""
 
 
-async def _fetch(app: App, name: str) -> Policy | PolicyError:
+async def _fetch(app: App, name: str) -> MtaStsPolicy | PolicyError:
     outbound = app.settings.outbound
     extra_ca_file = Path(outbound.extra_ca_file) if outbound.extra_ca_file else None
     try:

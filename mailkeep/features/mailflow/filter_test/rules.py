@@ -9,7 +9,7 @@ from typing import Literal
 from mailkeep.core.errors import invalid_field
 from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.mailflow.filter_test.model import DecisionPoint, Trial, TrialStep
-from mailkeep.features.mailflow.filtering.model import OFF, Decision, Facts, Policy, Step
+from mailkeep.features.mailflow.filtering.model import OFF, Decision, DecisionStep, Facts, Policy
 from mailkeep.features.mailflow.filtering.rules import address_key, explain, public_suffixes
 from mailkeep.features.record.messages.model import Message
 
@@ -73,7 +73,7 @@ _OUTCOMES = {
 _MATCHED = {"author": "the author (From)", "envelope": "the envelope sender", "network": "the client's address"}
 
 
-def _to_trial_step(step: Step, at: DecisionPoint, facts: Facts, decision: Decision) -> TrialStep:
+def _to_trial_step(step: DecisionStep, at: DecisionPoint, facts: Facts, decision: Decision) -> TrialStep:
     is_deciding = step.result in ("applies", "none") and not (at == "rcpt" and decision.action != "refuse")
     scope = step.entry.scope if step.entry else step.threshold.scope if step.threshold else None
     entry_id = step.entry.id if step.entry else None
@@ -81,7 +81,7 @@ def _to_trial_step(step: Step, at: DecisionPoint, facts: Facts, decision: Decisi
     return TrialStep(at, text, result, is_deciding, scope, step.rule, entry_id)
 
 
-def _describe(step: Step, at: DecisionPoint, facts: Facts, decision: Decision) -> tuple[str, str]:
+def _describe(step: DecisionStep, at: DecisionPoint, facts: Facts, decision: Decision) -> tuple[str, str]:
     """A step and its result in plain words."""
     outcome = _OUTCOMES[decision.action]
     if (entry := step.entry) and step.matched:

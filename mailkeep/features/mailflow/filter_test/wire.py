@@ -42,7 +42,7 @@ class FilterTest(Body, frozen=True, rename={"from_": "from"}):
 
 
 class DecidedByRecord(Struct, frozen=True):
-    """The rule that decided, whose it is, and the list entry if it was one."""
+    """The rule that decided, its scope, and the list entry if it was one."""
 
     scope: Scope
     rule: Rule
@@ -118,8 +118,8 @@ def to_test_result(trial: Trial) -> FilterTestResult:
         TestStep(each.at, each.step, each.result, each.is_deciding, each.scope, each.rule, each.entry_id)
         for each in trial.steps
     ]
-    return FilterTestResult(trial.decision.action, trial.at, _decided_by(trial.decision.decided_by), steps)
+    return FilterTestResult(trial.decision.action, trial.at, _to_decided_by(trial.decision.decided_by), steps)
 
 
-def _decided_by(decided_by: DecidedBy | None) -> DecidedByRecord | None:
+def _to_decided_by(decided_by: DecidedBy | None) -> DecidedByRecord | None:
     return decided_by and DecidedByRecord(decided_by.scope, decided_by.rule, decided_by.entry_id)

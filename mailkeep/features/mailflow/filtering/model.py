@@ -67,7 +67,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class ScoreThreshold:
     """A score in force, and the scope where it is set."""
 
     score: float
@@ -82,8 +82,8 @@ class Threshold:
 class Policy:
     """What applies to a mailbox, or to the external copies of a domain: thresholds, and the entries that match."""
 
-    junk: Threshold
-    reject: Threshold
+    junk: ScoreThreshold
+    reject: ScoreThreshold
     entries: Sequence[Entry] = ()
 
 
@@ -122,7 +122,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DecisionStep:
     """A step of a decision. `entry` and `matched`, or `threshold`, are what it is about; neither: no rule matched.
 
     `result`: `applies` (or is reached); an allow entry is `not_proved`, `not_checked` (DNS) or, at RCPT, decided
@@ -133,7 +133,7 @@ class Step:
     rule: Rule | None = None
     entry: Entry | None = None
     matched: Literal["author", "envelope", "network"] | None = None
-    threshold: Threshold | None = None
+    threshold: ScoreThreshold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Explanation:
     """A decision with the steps that led to it; the last one decided."""
 
     decision: Decision
-    steps: tuple[Step, ...]
+    steps: tuple[DecisionStep, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from mailkeep.features.mailflow.filtering.model import (
     OFF,
     DecidedBy,
     Decision,
+    DecisionStep,
     EffectiveValue,
     EffectiveValues,
     Entry,
@@ -29,9 +30,8 @@ from mailkeep.features.mailflow.filtering.model import (
     Policy,
     Rule,
     Scope,
-    Step,
+    ScoreThreshold,
     StoredEntry,
-    Threshold,
 )
 
 _SCOPES: tuple[Scope, ...] = ("mailbox", "domain", "server")
@@ -50,12 +50,12 @@ def decide(policy: Policy, facts: Facts) -> Decision:
 
 def explain(policy: Policy, facts: Facts) -> Explanation:
     """`decide`, with its steps."""
-    steps: list[Step] = []
+    steps: list[DecisionStep] = []
     decision = _decide(policy, facts, steps)
     return Explanation(decision, tuple(steps))
 
 
-def _decide(policy: Policy, facts: Facts, steps: list[Step]) -> Decision:
+def _decide(policy: Policy, facts: Facts, steps: list[DecisionStep]) -> Decision:
     is_uncertain = False
     for entry in sorted(policy.entries, key=_priority):
         matched = _match(entry, facts)
@@ -63,20 +63,20 @@ def _decide(policy: Policy, facts: Facts, steps: list[Step]) -> Decision:
             continue
         rule: Rule = "deny_entry" if entry.list == "deny" else "allow_entry"
         result = _apply(entry, matched, facts)
-        steps.append(Step(result, rule, entry, matched))
+        steps.append(DecisionStep(result, rule, entry, matched))
         if result == "applies":
             return Decision("refuse" if entry.list == "deny" else "inbox", DecidedBy(entry.scope, rule, entry.id))
         if result == "later":
             return Decision("inbox")
         is_uncertain = is_uncertain or result == "not_checked"
     if facts.is_at_rcpt:
-        steps.append(Step("none"))
+        steps.append(DecisionStep("none"))
         return Decision("inbox")
     if _reach(policy.reject, "reject_score", facts, steps):
         return Decision("defer" if is_uncertain else "refuse", DecidedBy(policy.reject.scope, "reject_score"))
     if _reach(policy.junk, "junk_score", facts, steps):
         return Decision("junk", DecidedBy(policy.junk.scope, "junk_score"))
-    steps.append(Step("none"))
+    steps.append(DecisionStep("none"))
     return Decision("inbox")
 
 
@@ -92,10 +92,10 @@ def _apply(
     return "applies" if proof == "pass" else "not_checked" if proof == "temperror" else "not_proved"
 
 
-def _reach(threshold: Threshold, rule: Rule, facts: Facts, steps: list[Step]) -> bool:
+def _reach(threshold: ScoreThreshold, rule: Rule, facts: Facts, steps: list[DecisionStep]) -> bool:
     is_reached = threshold.is_reached(facts.score)
     result = "off" if threshold.score <= OFF else "no_score" if facts.score is None else "below"
-    steps.append(Step("applies" if is_reached else result, rule, threshold=threshold))
+    steps.append(DecisionStep("applies" if is_reached else result, rule, threshold=threshold))
     return is_reached
 
 

@@ -170,10 +170,11 @@ async def _read_values(app: App, conn: Conn, owner: FilterOwner, status: Trainin
     return OwnerValues(owner, values, rules.select_effective(stored), defaults, status, lessons)
 
 
-async def read_server(app: App, conn: Conn) -> tuple[OwnerValues, str]:
+async def read_server(app: App) -> tuple[OwnerValues, str]:
     """The settings of the server, and their entity tag: the number of the newest revision of all settings."""
-    values = await _read_values(app, conn, SERVER, await training.read_status(app))
-    stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
+    async with app.db.autocommit() as conn:
+        values = await _read_values(app, conn, SERVER, await training.read_status(app))
+        stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     own = replace(values.own, **dict.fromkeys(values.defaults))
     return replace(values, own=own), revisions.revision_tag(stored.n)
 

@@ -22,9 +22,9 @@ from mailkeep.features.mailflow.filtering.model import (
     NewEntry,
     Policy,
     Scope,
+    ScoreThreshold,
     StoredEntry,
     Subject,
-    Threshold,
 )
 
 _SELECT = """
@@ -68,7 +68,7 @@ async def find_policies(
 def read_policy(row: Mapping[str, Any]) -> Policy:
     """A policy from the columns of the SQL function `filter_policy`."""
     entries = tuple(Entry(UUID(entry_id), *rest) for entry_id, *rest in row["entries"])
-    junk, reject = (Threshold(row[f"{name}_score"], row[f"{name}_scope"]) for name in ("junk", "reject"))
+    junk, reject = (ScoreThreshold(row[f"{name}_score"], row[f"{name}_scope"]) for name in ("junk", "reject"))
     return Policy(junk, reject, entries)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from mailkeep.net.mta_sts import Policy
+from mailkeep.net.mta_sts import MtaStsPolicy
 
 DaneCoverage = Literal["none", "some", "all"]
 """How many of a domain's servers have TLSA records that count."""
@@ -18,6 +18,6 @@ class StoredPolicy:
 
     domain: str
     policy_id: str
-    policy: Policy
+    policy: MtaStsPolicy
     fetched_at: datetime
     used_at: datetime

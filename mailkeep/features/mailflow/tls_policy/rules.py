@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.tls_policy.model import DaneCoverage
 from mailkeep.net.dns_query import DnsAnswer
-from mailkeep.net.mta_sts import Policy
+from mailkeep.net.mta_sts import MtaStsPolicy
 
 REFRESH = timedelta(days=1)
 """The age at which a policy is fetched again in the background, although its ID is the same (RFC 8461 §3.3)."""
@@ -31,12 +31,12 @@ def parse_destination(key: str) -> str | None:
         return None
 
 
-def expires_at(policy: Policy, fetched_at: datetime) -> datetime:
+def expires_at(policy: MtaStsPolicy, fetched_at: datetime) -> datetime:
     """When a policy must no longer be used."""
     return fetched_at + timedelta(seconds=policy.max_age)
 
 
-def decide(policy: Policy | None, coverage: DaneCoverage, *, requires_tls: bool) -> str | None:
+def decide(policy: MtaStsPolicy | None, coverage: DaneCoverage, *, requires_tls: bool) -> str | None:
     """The answer to Postfix; None: the default. `requires_tls`: the default is to encrypt always, without DANE."""
     is_enforced = policy is not None and policy.mode == "enforce"
     if coverage == "all" or (coverage == "some" and (is_enforced or requires_tls)):

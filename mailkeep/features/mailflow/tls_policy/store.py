@@ -9,7 +9,7 @@ from typing import Any
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.tls_policy import rules
 from mailkeep.features.mailflow.tls_policy.model import StoredPolicy
-from mailkeep.net.mta_sts import Policy
+from mailkeep.net.mta_sts import MtaStsPolicy
 
 
 async def find(conn: Conn, domain: str, at: datetime) -> StoredPolicy | None:
@@ -86,5 +86,5 @@ async def delete_expired(conn: Conn, at: datetime) -> None:
 
 
 def _to_policy(row: dict[str, Any]) -> StoredPolicy:
-    policy = Policy(row["mode"], tuple(row["mx"]), row["max_age"])
+    policy = MtaStsPolicy(row["mode"], tuple(row["mx"]), row["max_age"])
     return StoredPolicy(row["domain"], row["policy_id"], policy, row["fetched_at"], row["used_at"])

@@ -16,8 +16,7 @@ from mailkeep.features.operations.configuration import service as configuration
 
 async def get(app: App) -> tuple[OwnerValues, str]:
     """The values, and their entity tag."""
-    async with app.db.autocommit() as conn:
-        return await filtering.read_server(app, conn)
+    return await filtering.read_server(app)
 
 
 async def change(

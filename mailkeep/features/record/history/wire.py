@@ -45,7 +45,7 @@ class MessageRecipientResponse(Struct, frozen=True, rename={"bounce_class": "cla
 
 
 class SpamRule(Struct, frozen=True):
-    """The rule that decided, whose it is, and the list entry if it was one (it may be deleted since)."""
+    """The rule that decided, its scope, and the list entry if it was one (it may be deleted since)."""
 
     scope: Literal["server", "domain", "mailbox"]
     rule: Literal["allow_entry", "deny_entry", "junk_score", "reject_score", "virus", "encrypted", "no_verdict"]
