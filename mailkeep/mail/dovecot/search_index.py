@@ -76,7 +76,7 @@ def _open_folder(home: Path) -> int:
     return folder
 
 
-class FailureLog:
+class IndexErrorReader:
     """Finds the mailboxes whose index had an error since the last call, in Dovecot's log, over rotations of it."""
 
     def __init__(self, path: Path) -> None:

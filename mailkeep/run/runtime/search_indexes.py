@@ -18,7 +18,7 @@ from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import search_index
-from mailkeep.mail.dovecot.search_index import FailureLog
+from mailkeep.mail.dovecot.search_index import IndexErrorReader
 
 log = structlog.get_logger("mailkeep.search")
 
@@ -32,7 +32,7 @@ class SearchIndexes:
     def __init__(self, app: App, paths: InstancePaths) -> None:
         self._app, self._paths = app, paths
         self._conf = paths.dovecot_conf / "dovecot.conf"
-        self._failures = FailureLog(paths.log / "dovecot.log")
+        self._failures = IndexErrorReader(paths.log / "dovecot.log")
         self._failed: set[str] = set()
         self._was_on: bool | None = None
         self._pause = 0  # calls until the next attempt

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
+from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.sieve_mail.service import MailRefused, sign_reply
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.run.processes.keys import KeysListener
@@ -158,7 +159,7 @@ async def test_the_filter_and_sieve_ask_the_same(api: Api, tmp_path: Path):
     """Signing of mail from clients, and Sieve's replies."""
     brand = await create_domain(api, "brand.test")
     made = await alice(api, "brand.test")
-    listener = KeysListener(api.app)
+    listener = KeysListener(api.app, HitCounter(api.app))
 
     async def status(sender: str) -> int:
         return (await listener.answer(f"/keys/{quote(sender)}/{quote(f'{ALICE}/1')}"))[0]

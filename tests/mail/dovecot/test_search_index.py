@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mailkeep.mail.dovecot import search_index
-from mailkeep.mail.dovecot.search_index import FailureLog
+from mailkeep.mail.dovecot.search_index import IndexErrorReader
 
 FAILURE = (
     "2026-11-26T14:43:08+0000 indexer-worker({})<27637><OZQq9i5h4sR/AAAB:wHvo>: Error: lucene index /m/1/Maildir/"
@@ -15,7 +15,7 @@ FAILURE = (
 
 def test_logins_with_a_failed_index_are_found_once_also_over_a_rotation(tmp_path: Path):
     path = tmp_path / "dovecot.log"
-    failures = FailureLog(path)
+    failures = IndexErrorReader(path)
     assert failures.read() == set()
     path.write_text("2026-11-26T14:43:08+0000 master: Info: started\n" + FAILURE.format("a@x.test"))
     assert failures.read() == {"a@x.test"}
@@ -38,7 +38,7 @@ def test_a_login_that_only_a_user_wrote_is_not_taken(tmp_path: Path):
         "2026-11-26T14:43:08+0000 imap(a@x.test)<1><2>: Info: lucene index said: Error: lucene index\n"
         "2026-11-26T14:43:08+0000 auth: Info: sql( imap(a@x.test)<1>: Error: lucene index ,1): unknown\n"
     )
-    failures = FailureLog(path)
+    failures = IndexErrorReader(path)
     assert failures.read() == set()
     failures.close()
 

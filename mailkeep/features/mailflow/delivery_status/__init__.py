@@ -12,8 +12,9 @@ mail client gets its row then, with the envelope that the policy server recorded
 logs.
 
 External copies of aliases, forwards and Sieve scripts are tracked too, by the cleanup services behind the ports for
-other servers, for Dovecot and for copies that the lmtp agent returns: one message with source `system` for each forwarding domain, created with the first line
-about an external recipient (docs/decisions/0019). Bounces that Postfix generates use neither service.
+other servers, for Dovecot and for copies that the lmtp agent returns: one message with source `system` for each
+forwarding domain, created with the first line about an external recipient (docs/decisions/0019). Bounces that Postfix
+generates use neither service.
 
 The outcome of an alias is that of its expanded recipients: decided when the last of them has ended, `delivered` if one
 was delivered. When the queue gives a message up, its open recipients have failed, with their last replies; likewise if

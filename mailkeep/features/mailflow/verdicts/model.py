@@ -61,7 +61,7 @@ class RecipientDecisions:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MailVerdict:
     """The reply at the end of DATA; `is_diverted`: the LMTP agent must see all copies."""
 
     reply: Literal["accept", "refuse", "defer"]

@@ -14,10 +14,10 @@ from mailkeep.features.mailflow.receiving.rules import is_postmaster
 from mailkeep.features.mailflow.verdicts.model import (
     Destinations,
     FilteredMail,
+    MailVerdict,
     RecipientDecisions,
     RefusedMail,
     RefusedRecipient,
-    Verdict,
 )
 
 _RESULT = re.compile(r"(spf|dkim|dmarc|from)=([a-z]{1,20})")
@@ -39,13 +39,15 @@ def score_of(mail: FilteredMail) -> float:
     return score if math.isfinite(score) and abs(score) < _MAX_SCORE else 0.0
 
 
-def judge(mail: FilteredMail, destinations: Mapping[str, Destinations], policies: Mapping[Subject, Policy]) -> Verdict:
+def judge(
+    mail: FilteredMail, destinations: Mapping[str, Destinations], policies: Mapping[Subject, Policy]
+) -> MailVerdict:
     """The verdict for a message, from the policies of its destinations. A recipient without destinations accepts it."""
     facts = facts_of(mail)
     recipients = [_decide_recipient(mail, facts, name, each, policies) for name, each in destinations.items()]
     decisions = [decision for each in recipients for decision in each.decisions]
     reply = "refuse" if mail.refused_by else combine(decisions)
-    return Verdict(reply, any(decision.action != "inbox" for decision in decisions), recipients)
+    return MailVerdict(reply, any(decision.action != "inbox" for decision in decisions), recipients)
 
 
 def _decide_recipient(
@@ -88,7 +90,7 @@ def refuses_at_rcpt(facts: Facts, subjects: Sequence[Subject], policies: Mapping
     return decisions if combine(decisions) == "refuse" else []
 
 
-def refused_mail(mail: FilteredMail, verdict: Verdict, at: datetime) -> RefusedMail:
+def refused_mail(mail: FilteredMail, verdict: MailVerdict, at: datetime) -> RefusedMail:
     """What is stored about a refused message."""
     facts = facts_of(mail)
     return RefusedMail(

@@ -20,7 +20,7 @@ from mailkeep.features.mailflow.filtering.service import HitCounter
 from mailkeep.features.mailflow.receiving.model import MailSpam
 from mailkeep.features.mailflow.receiving.rules import is_postmaster, recipient_domain, unquote_local_part
 from mailkeep.features.mailflow.verdicts import rules, store
-from mailkeep.features.mailflow.verdicts.model import Destinations, FilteredMail, RefusedMail, Verdict
+from mailkeep.features.mailflow.verdicts.model import Destinations, FilteredMail, MailVerdict, RefusedMail
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
@@ -33,7 +33,7 @@ _KEPT = timedelta(days=1)
 _FEW = 16
 
 
-async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> Verdict:
+async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> MailVerdict:
     """The verdict for a message at the end of DATA. If it is `refuse`, what is known of it is stored. UNAVAILABLE."""
     recipients = list(dict.fromkeys(mail.recipients.split("\n"))) if mail.recipients else []
     async with app.db.autocommit() as conn:
