@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from socket import AF_INET, AF_INET6, inet_ntop
 from typing import Any, Literal
 
 from publicsuffixlist import PublicSuffixList
@@ -120,9 +121,19 @@ def list_keys(facts: Facts) -> list[str]:
         # No entry has other text than this, and the database can't store NUL.
         keys.update(dict.fromkeys(each for each in (key, *parents) if each.isprintable() and len(each) < _MAX_KEY))
     if client := _client(facts):
-        networks = (ip_network((client, length), strict=False) for length in _PREFIXES[client.version])
-        keys.update(dict.fromkeys(map(str, networks)))
+        keys.update(dict.fromkeys(_list_networks(client)))
     return list(keys)
+
+
+def _list_networks(client: IPv4Address | IPv6Address) -> Iterator[str]:
+    """As `str` of each network, in a tenth of the time of `ip_network`."""
+    bits, number = client.max_prefixlen, int(client)
+    family = AF_INET if client.version == 4 else AF_INET6
+    for length in _PREFIXES[client.version]:
+        first = number >> (bits - length) << (bits - length)
+        # inet_ntop writes some complete addresses of IPv6 in another form.
+        text = str(client) if length == bits else inet_ntop(family, first.to_bytes(bits // 8, "big"))
+        yield f"{text}/{length}"
 
 
 def _priority(entry: Entry) -> tuple[bool, int, int, bool]:
