@@ -159,11 +159,11 @@ def _is_address_in(entry: Entry, address: str) -> bool:
 def address_key(address: str) -> str:
     """The form for comparing addresses, also of an address that is not valid: senders write what they like."""
     local, _, domain = unquote_local_part(address).rpartition("@")
-    domain = domain.removesuffix(".")
+    domain = domain.removesuffix(".").lower()
     try:
         return f"{fold_local(local)}@{normalize_domain(domain)}"
     except AddressError:
-        return f"{fold_local(local)}@{domain.lower()}"
+        return f"{fold_local(local)}@{domain}"
 
 
 def _client(facts: Facts) -> IPv4Address | IPv6Address | None:

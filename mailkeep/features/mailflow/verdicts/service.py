@@ -44,8 +44,9 @@ async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> Verdi
             await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
             failpoint.reach("verdicts.stored")
     if verdict.reply == "refuse":
-        for decision in (decision for each in verdict.recipients for decision in each.decisions):
-            hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+        decisions = [decision for each in verdict.recipients for decision in each.decisions]
+        for entry_id in {each.decided_by.entry_id for each in decisions if each.decided_by}:
+            hits.count(entry_id)  # once for a message
     return verdict
 
 
