@@ -20,7 +20,7 @@ EVIL, TRUSTED, ESP, VICTIM = "198.51.100.77", "203.0.113.200", "203.0.113.41", "
 FAIR, LOW = "alice@lab.test", -20
 ALLOWED = (
     "good.test", "mailer.test", "nodmarc.test", "strict.test", "include.test", "soft.test", "neutral.test", "half.test",
-    "keyless.test", "spfbroken.test", "victim.github.io", "orgsp.test",
+    "keyless.test", "spfbroken.test", "victim.github.io", "orgsp.org", "allied.org",
 )  # fmt: skip
 
 
@@ -69,21 +69,24 @@ def outcomes(lab: Any, cases: Iterable[Case]) -> dict[str, str]:
 def check(lab: Any, cases: Iterable[Case]) -> None:
     cases = list(cases)
     found = outcomes(lab, cases)
-    assert found == {case.why: case.expected for case in cases}
+    expected = {case.why: case.expected for case in cases}
+    wrong = [f"{why}: {outcome}" for why, outcome in found.items() if outcome != expected[why]]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture(scope="module")
 def world(lab: Any) -> Any:
     """The instance with more senders in its DNS."""
     lab.add_sender("evil.test", EVIL, "reject")
-    for name in ("good.test.evil.test", "xgood.test", "xn--gd-emca.test", "attacker.github.io", "evil-list.test"):
+    for name in ("good.test.evil.test", "xgood.test", "xn--gd-fmca.test", "attacker.github.io", "evil-list.test"):
         lab.add_sender(name, EVIL, "reject" if name != "attacker.github.io" else None)
     lab.add_sender("victim.github.io", VICTIM, None)
     lab.add_sender("list.test", EVIL, None)
     lab.add_sender("strict.test", VICTIM, "reject; adkim=s; aspf=s")
     lab.add_sender("mail.strict.test", EVIL, None)
-    lab.add_sender("orgsp.test", VICTIM, "none; sp=reject")
-    lab.add_sender("sub.orgsp.test", VICTIM, None)
+    lab.add_sender("allied.org", VICTIM, "reject")  # Rspamd knows organisations below listed top-level domains only
+    lab.add_sender("orgsp.org", VICTIM, "none; sp=reject")
+    lab.add_sender("sub.orgsp.org", VICTIM, None)
     lab.add_sender("include.test", ESP, None)
     lab.dns.publish("include.test", "TXT", "v=spf1 include:_spf.esp.test -all")
     lab.dns.publish("_spf.esp.test", "TXT", f"v=spf1 ip4:{ESP} -all")
@@ -108,16 +111,17 @@ DENIED = (
     Case("comments are no part of the address", "554", "From: (ann@good.test) offers@(at home)spam.test (Ann)"),
     Case("obsolete spaces around the dots (RFC 5322, 4.4)", "554", "From: offers @ spam . test"),
     Case("an obsolete route (RFC 5322, 4.4)", "554", "From: <@a.test,@b.test:offers@spam.test>"),
-    Case("a space before the colon (RFC 5322, 4.5)", "554", "From : offers@spam.test"),
+    Case("a space before the colon (RFC 5322, 4.5)", "554", "X-First: line\r\nFrom : offers@spam.test"),
     Case("a folded field", "554", "FROM:\r\n\t=?utf-8?q?A_Friend?=\r\n <offers@spam.test>"),
     Case("a name in Latin-1", "554", 'From: "M\udcfcller" <offers@spam.test>'),
     Case("the domain in UTF-8 (RFC 6532)", "554", "From: x@bücher.test"),
+    Case("the domain in UTF-8, upper case", "554", "From: x@BÜCHER.Test"),
     Case("the domain in ASCII form, upper case", "554", "From: x@XN--BCHER-KVA.test"),
     Case("the first of two authors", "554", "From: offers@spam.test, y@evil.test"),
     Case("the second of two authors", "554", "From: y@evil.test, offers@spam.test"),
     Case("the first of two From fields", "554", "From: offers@spam.test\r\nFrom: y@evil.test"),
     Case("the second of two From fields", "554", "From: y@evil.test\r\nFrom: offers@spam.test"),
-    Case("a name of 60 KB", "554", f'From: "{"a b c d e f " * 5000}" <offers@spam.test>'),
+    Case("a name of 48 KB", "554", f'From: "{"a b c d e f " * 4000}" <offers@spam.test>'),
     Case("a group (RFC 6854)", "554", "From: Team: offers@spam.test;"),
     Case("300 KB of fields before it", "554", "X-Filler: " + "z" * 900 + ("\r\nX-Filler: " + "z" * 900) * 330 + "\r\nFrom: offers@spam.test"),
     Case("of a bounce", "554", "From: mailer-daemon@bad.test", mail_from=""),
@@ -150,21 +154,21 @@ def test_denied_authors(world: Any) -> None:
 PROOFS = (
     Case("a look-alike above the allowed name, itself proved", "554", "From: ann@good.test.evil.test", "x@good.test.evil.test", sign=("good.test.evil.test",)),
     Case("a look-alike with a letter more", "554", "From: ann@xgood.test", "x@xgood.test", sign=("xgood.test",)),
-    Case("Cyrillic letters", "554", "From: ann@gооd.test", "x@evil.test", sign=("xn--gd-emca.test",)),
+    Case("Cyrillic letters", "554", "From: ann@gооd.test", "x@evil.test", sign=("xn--gd-fmca.test",)),
     Case("an allowed address as name", "554", 'From: "ann@good.test" <x@evil.test>', sign=("evil.test",)),
     Case("an allowed address as encoded name", "554", "From: =?utf-8?b?YW5uQGdvb2QudGVzdA==?= <x@evil.test>", sign=("evil.test",)),
     Case("two From fields, the signed one first", "554", "From: ann@good.test\r\nFrom: x@evil.test", sign=("good.test", "evil.test")),
     Case("two From fields, the signed one last", "554", "From: x@evil.test\r\nFrom: ann@good.test", sign=("good.test", "evil.test")),
-    Case("a second From with a space before the colon", "554", "From : x@evil.test\r\nFrom: ann@good.test", sign=("good.test",)),
+    Case("a second From with a space before the colon", "554", "X-First: line\r\nFrom : x@evil.test\r\nFrom: ann@good.test", sign=("good.test",)),
     Case("two authors, one signature", "554", "From: ann@good.test, x@evil.test", sign=("good.test", "evil.test")),
     Case("two addresses in angle brackets", "554", "From: <ann@good.test> <x@evil.test>", sign=("evil.test",)),
     Case("no author, proved sender", "554", "X-Nothing: here", "bounce@list.test"),
-    Case("a sub-domain under the organisation's DMARC, relaxed", "inbox", "From: ann@news.good.test", sign=("good.test",)),
-    Case("SPF for the organisation, relaxed", "inbox", "From: ann@news.good.test", "b@good.test", "203.0.113.10"),
+    Case("a sub-domain under the organisation's DMARC, relaxed", "inbox", "From: ann@news.allied.org", sign=("allied.org",)),
+    Case("SPF for the organisation, relaxed", "inbox", "From: ann@news.allied.org", "b@allied.org", VICTIM),
     Case("adkim=s: signed by a sub-domain", "554", "From: ann@strict.test", sign=("mail.strict.test",)),
     Case("aspf=s: sent by a sub-domain", "554", "From: ann@strict.test", "b@mail.strict.test", EVIL),
     Case("adkim=s: signed by the domain itself", "inbox", "From: ann@strict.test", sign=("strict.test",)),
-    Case("sp=reject at the organisation: unsigned sub-domain", "554", "From: ann@other.orgsp.test", "bounce@list.test"),
+    Case("sp=reject at the organisation: unsigned sub-domain", "554", "From: ann@other.orgsp.org", "bounce@list.test"),
     Case("p=none fails as well", "554", "From: ann@mailer.test", "bounce@list.test"),
     Case("a third party's signature", "554", "From: ann@nodmarc.test", sign=("evil.test",)),
     Case("a third party's and the author's signature", "inbox", "From: ann@nodmarc.test", sign=("evil.test", "nodmarc.test", "mailer.test")),

@@ -10,7 +10,14 @@ from typing import Any, Literal
 
 from publicsuffixlist import PublicSuffixList
 
-from mailkeep.core.address import MAX_DOMAIN_OCTETS, AddressError, fold_local, normalize_domain, parse_address
+from mailkeep.core.address import (
+    MAX_DOMAIN_OCTETS,
+    AddressError,
+    fold_local,
+    normalize_domain,
+    parse_address,
+    unquote_local_part,
+)
 from mailkeep.core.errors import Conflict, Forbidden, invalid_field
 from mailkeep.features.mailflow.filtering.model import (
     MAX_ENTRIES,
@@ -113,7 +120,7 @@ def list_keys(facts: Facts) -> list[str]:
     that includes the client.
     """
     keys: dict[str, None] = {}
-    for address in filter(None, (facts.author, facts.mail_from)):
+    for address in filter(None, (facts.author, *facts.possible_authors, facts.mail_from)):
         key = address_key(address)
         domain = key.rpartition("@")[2]
         labels = domain.split(".") if len(domain) <= MAX_DOMAIN_OCTETS else []
@@ -146,7 +153,8 @@ def _match(entry: Entry, facts: Facts) -> Literal["author", "envelope", "network
     if entry.kind == "network":
         client = _client(facts)
         return "network" if client and client in ip_network(entry.value) else None
-    if _is_address_in(entry, facts.author):
+    possible_authors = facts.possible_authors if entry.list == "deny" else ()
+    if any(_is_address_in(entry, each) for each in (facts.author, *possible_authors)):
         return "author"
     return "envelope" if _is_address_in(entry, facts.mail_from) else None
 
@@ -161,11 +169,12 @@ def _is_address_in(entry: Entry, address: str) -> bool:
 
 def address_key(address: str) -> str:
     """The form for comparing addresses, also of an address that is not valid: senders write what they like."""
-    local, _, domain = address.rpartition("@")
+    local, _, domain = unquote_local_part(address).rpartition("@")
+    domain = domain.removesuffix(".").lower()
     try:
         return f"{fold_local(local)}@{normalize_domain(domain)}"
     except AddressError:
-        return f"{fold_local(local)}@{domain.lower()}"
+        return f"{fold_local(local)}@{domain}"
 
 
 def _client(facts: Facts) -> IPv4Address | IPv6Address | None:
