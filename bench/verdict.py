@@ -1,120 +1,142 @@
-"""What the decision at the end of DATA costs: CPU of all processes per inbound message, with and without the filter's
-question to Mailkeep (`rspamd/lua/verdict.lua`), and their ratio.
+"""What the filter's decisions cost: CPU of all processes per inbound message, compared with the version before them.
 
-20 connections deliver messages of 2 KB to five mailboxes until the last is delivered; interleaved rounds, medians. The
-domain has 1,000 list entries of its own and each mailbox 100, of which none matches.
+20 connections deliver messages of 2 KB to five mailboxes until the last is delivered; interleaved rounds, medians.
+Three instances run: of the checkout BEFORE, and of this one without list entries and with many, of which none matches:
+100,000 of the server, 10,000 of the domain and 1,000 of each mailbox. These are deny entries, so each RCPT asks the
+policy service. Then the time of the reply to RCPT on each.
 
-Root only, after `mailkeep install`. `python -m bench.verdict [MESSAGES] [ROUNDS]`.
+Root only, after `mailkeep install`. `git worktree add --detach FOLDER 1aafa291`, with the dashboard copied
+(`mailkeep/web/dashboard_page`), then `python -m bench.verdict FOLDER [MESSAGES] [ROUNDS]`.
 """
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
-import shutil
-import signal
+import smtplib
 import statistics
+import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from contextlib import ExitStack
 from pathlib import Path
-from uuid import UUID
+from typing import Any
 
-import psycopg
+from bench.full import PEOPLE, run_smtp_source
+from tests.stack.harness import ADDRESS
+from tests.support.instance import ROOT
 
-from bench.full import PEOPLE, SINK, run_smtp_source, wait_for_empty_queue
-from bench.inbound import spent
-from mailkeep.core.ids import uuid7
-from mailkeep.db.instance import run_folder
-from mailkeep.db.postgres import socket_urls
-from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import rspamd_reload, service_status
-from tests.stack import harness
-from tests.stack.harness import ADDRESS, Stack
+_SIDES = {"before": 0, "without entries": 0, "with entries": 100_000}
+_QUIET_SECONDS = 4
 
-_PART = 'require "lua.verdict"\n'
+
+class Side:
+    """An instance in a process of its own (`bench/rig/side.py`)."""
+
+    def __init__(self, checkout: Path, entries: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(ROOT / "bench/rig/side.py"), str(entries)],
+            cwd=checkout, env=os.environ | {"PYTHONPATH": str(checkout)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        started = self._read()
+        self._port, self._postfix_conf = started["ports"]["smtp"], started["postfix_conf"]
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        assert line, "an instance ended"
+        return json.loads(line)
+
+    def spent(self) -> dict[str, float]:
+        """Seconds of CPU so far, by service."""
+        assert self._process.stdin
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def deliver(self, count: int) -> None:
+        """Send messages to all mailboxes until the last is delivered."""
+        where = f"inet:{ADDRESS}:{self._port}"
+        with ThreadPoolExecutor(len(PEOPLE)) as pool:
+            sends = [
+                pool.submit(run_smtp_source, where, f"{who}@example.test", count // len(PEOPLE), 4) for who in PEOPLE
+            ]
+            for each in sends:
+                each.result()
+        show = ["postqueue", "-c", self._postfix_conf, "-p"]
+        while "is empty" not in subprocess.run(show, capture_output=True, text=True, check=False).stdout:
+            time.sleep(0.3)
+        time.sleep(_QUIET_SECONDS)  # what is written later
+
+    def ask(self, turns: int) -> list[float]:
+        """Milliseconds of each reply to RCPT."""
+        took: list[float] = []
+        with smtplib.SMTP(ADDRESS, self._port, timeout=60) as client:
+            client.ehlo("bench.test")
+            client.mail("someone@remote.test")
+            for turn in range(turns):
+                began = time.perf_counter()
+                code, text = client.rcpt(f"{PEOPLE[turn % len(PEOPLE)]}@example.test")
+                took.append((time.perf_counter() - began) * 1000)
+                assert code == 250, text
+        return took
+
+    def stop(self) -> None:
+        """End the instance."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait(120)
 
 
 def main() -> None:
-    """Print both sides and the ratio."""
-    count, rounds = (int(text) for text in (*sys.argv[1:], *("1000", "3")[len(sys.argv) - 1 :]))
-    folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        harness.start(folder, SINK)
-        stack = Stack(folder)
-        places = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
-        domain = stack.make_domain("example.test")
-        mailboxes = [stack.make_mailbox(domain, name)["id"] for name in PEOPLE]
-        add_entries(places, domain, mailboxes)
-        compare(stack, places, count, rounds)
-    finally:
-        harness.stop(folder)
-        shutil.rmtree(folder, ignore_errors=True)
+    """Print all sides and the ratios."""
+    before = Path(sys.argv[1]).resolve()
+    count, rounds = (int(text) for text in (*sys.argv[2:], *("600", "5")[len(sys.argv) - 2 :]))
+    with ExitStack() as ends:
+        sides: dict[str, Side] = {}
+        for name, entries in _SIDES.items():
+            sides[name] = Side(before if name == "before" else ROOT, entries)
+            ends.callback(sides[name].stop)
+        compare(sides, count, rounds)
+        ask(sides)
 
 
-def add_entries(places: InstancePaths, domain: str, mailboxes: list[str]) -> None:
-    """Insert allow entries that match nothing."""
-    at = datetime.now(UTC)
-    scopes = [(domain, None, 1000), *((None, mailbox, 100) for mailbox in mailboxes)]
-    rows = [
-        (uuid7(at), domain_id and UUID(domain_id), mailbox_id and UUID(mailbox_id), f"n{number}@never.test", at)
-        for domain_id, mailbox_id, size in scopes
-        for number in range(size)
-    ]
-    with psycopg.connect(socket_urls(places.run).app) as conn, conn.cursor() as cursor:
-        cursor.executemany(
-            "INSERT INTO filter_entries (id, domain_id, mailbox_id, list, kind, value, created_by, created_at) "
-            "VALUES (%s, %s, %s, 'allow', 'address', %s, 'bench', %s)",
-            rows,
-        )
-
-
-def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
-    """Interleaved rounds of both sides; medians."""
-    local = places.rspamd_conf / "rspamd.local.lua"
-    asking = local.read_text()
-    assert _PART in asking
-    texts = {"without": asking.replace(_PART, ""), "with": asking}
-    cpu: dict[str, list[dict[str, float]]] = {side: [] for side in texts}
+def compare(sides: dict[str, Side], count: int, rounds: int) -> None:
+    """CPU of each message."""
+    cpu: dict[str, list[dict[str, float]]] = {name: [] for name in sides}
     for number in range(rounds + 1):
-        for side, text in texts.items():
-            local.write_text(text)
-            reload(places)
-            before = spent(stack, places)
-            deliver(stack, places, count)
-            after = spent(stack, places)
+        for name, side in sides.items():
+            before = side.spent()
+            side.deliver(count if number else count // 3)
+            after = side.spent()
             if number:  # the first round warms up
-                cpu[side].append({name: (after[name] - before[name]) * 1000 / count for name in after})
-    totals = {side: statistics.median(sum(each.values()) for each in found) for side, found in cpu.items()}
-    for side, found in cpu.items():
-        parts = {name: statistics.median(each[name] for each in found) for name in found[0]}
+                used = {part: (after[part] - before.get(part, 0.0)) * 1000 / count for part in after}
+                cpu[name].append(used)
+                print(f"  {name}: {sum(used.values()):.2f} ms, load {os.getloadavg()[0]:.0f}", flush=True)
+    for name, found in cpu.items():
+        parts = {part: statistics.median(each.get(part, 0.0) for each in found) for part in found[0]}
         costs = ", ".join(
-            f"{name} {ms:.2f}" for name, ms in sorted(parts.items(), key=lambda each: -each[1]) if ms >= 0.01
+            f"{part} {ms:.2f}" for part, ms in sorted(parts.items(), key=lambda each: -each[1]) if ms > 0.01
         )
-        print(f"{side}: CPU {totals[side]:.2f} ms each ({costs})")
-    print(f"ratio {totals['with'] / totals['without']:.3f}; load {os.getloadavg()[0]:.0f}")
+        total = statistics.median(sum(each.values()) for each in found)
+        ratio = statistics.median(
+            sum(each.values()) / sum(base.values()) for each, base in zip(found, cpu["before"], strict=True)
+        )
+        print(f"{name}: CPU {total:.2f} ms a message, {ratio:.3f} × ({costs})")
 
 
-def reload(places: InstancePaths) -> None:
-    """Let Rspamd use its changed file."""
-    (pid,) = [each.pid for each in service_status.list_services(places.run) if each.name == "rspamd"]
-    assert pid
-    asyncio.run(rspamd_reload.reload(places, pid))
-    time.sleep(3)
-
-
-def deliver(stack: Stack, places: InstancePaths, count: int) -> None:
-    """Send messages to all mailboxes until the last is delivered."""
-    where = f"inet:{ADDRESS}:{stack.ports['smtp']}"
-    with ThreadPoolExecutor(len(PEOPLE)) as pool:
-        sends = [pool.submit(run_smtp_source, where, f"{who}@example.test", count // len(PEOPLE), 4) for who in PEOPLE]
-        for each in sends:
-            each.result()
-    wait_for_empty_queue(places)
-    time.sleep(3)  # what is written later
+def ask(sides: dict[str, Side]) -> None:
+    """Time of RCPT."""
+    took: dict[str, list[float]] = {name: [] for name in sides}
+    for number in range(6):
+        for name, side in sides.items():
+            found = side.ask(90)
+            took[name] += found if number else []
+    base = statistics.median(took["before"])
+    for name, found in took.items():
+        print(f"{name}: RCPT {statistics.median(found):.2f} ms, {statistics.median(found) / base:.2f} ×")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ _LOCAL = re.compile(rf"{_ATEXT}+(?:\.{_ATEXT}+)*")
 _UTF8_LOCAL = re.compile(rf"{_UTF8_ATEXT}+(?:\.{_UTF8_ATEXT}+)*")
 _ENCODED_WORD = re.compile(r"=\?[^?]*\?[^?]*\?.*\?=")
 _LDH_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_ESCAPED = re.compile(r"\\(.)")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _TO_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
@@ -155,6 +156,14 @@ def fold_local(local: str) -> str:
     if local.isascii():
         return local.lower()
     return normalize("NFC", normalize("NFC", local).casefold())
+
+
+def unquote_local_part(address: str) -> str:
+    """An address with its local part unquoted: `"alice"@…` is `alice@…` (RFC 5321 §4.1.2)."""
+    local_part, at, domain = address.rpartition("@")
+    if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
+        return address
+    return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
 
 
 def strip_tag(local: str, delimiter: str) -> str | None:

@@ -1486,7 +1486,7 @@ FUNCTION end_key_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
-FUNCTION filter_policy(p_domain_id uuid, p_mailbox_id uuid, p_values text[]) RETURNS TABLE(junk_score double precision, junk_scope text, reject_score double precision, reject_scope text, entries jsonb); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION filter_policy(p_domain_id uuid, p_mailbox_id uuid, p_values text[], OUT junk_score double precision, OUT junk_scope text, OUT reject_score double precision, OUT reject_scope text, OUT entries jsonb) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

@@ -34,7 +34,7 @@ async def test_a_threshold_of_the_server_is_overridden_inherited_and_reset(brows
         await (await find_link(page, "Filtering")).click()
         await expect(page.get_by_text("The embedded profile has no spam filter")).to_be_visible()
         refuse = row_of(page, "Refuse")
-        await expect(refuse).to_contain_text("default")
+        await expect(refuse.get_by_text("default", exact=True)).to_be_visible()
         await refuse.get_by_role("button", name="Override").click()
         field = page.locator("input[name=reject_score]")
         await expect(field).to_be_focused()
@@ -65,7 +65,7 @@ async def test_a_threshold_of_the_server_is_overridden_inherited_and_reset(brows
         await visit(page, scene.http, "/filtering")
         await refuse.get_by_role("button", name="Use default").click()
         await page.get_by_role("button", name="Save").click()
-        await expect(refuse).to_contain_text("default")
+        await expect(refuse.get_by_text("default", exact=True)).to_be_visible()
 
 
 async def test_entries_are_added_found_imported_and_removed(browser: Browser, scene: Scene):

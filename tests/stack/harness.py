@@ -130,7 +130,7 @@ def _may_mount() -> bool:
 def _internet(folder: Path, address: str, server: str) -> list[subprocess.Popen[bytes]]:
     """Start an external MTA on port 25 and the DNS server with its MX records."""
     zones = folder / "zones"
-    zones.mkdir()
+    zones.mkdir(exist_ok=True)  # with what was published before
     for domain in _FAR_DOMAINS:
         names.publish(zones, domain, "@ MX 10 mx", f"mx A {address}")
     names.publish(zones, "stack.test", f"mx A {ADDRESS}", f'mx TXT "v=spf1 ip4:{OUR_ADDRESS} a -all"')

@@ -74,8 +74,8 @@ class NodeReport(msgspec.Struct, frozen=True):
     """Messages in the queue by state, the certificate, sending addresses (None: not looked up yet), the settings of the
     running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
     `dane_problem`: why `outbound.dane` protects nothing. `scanner` None: it is off, or was not asked yet. `alerted` are
-    the problems of scanner, DNS lists and verdicts that an event has reported. `filter_problem`: why the filter gets no
-    verdicts.
+    the problems of scanner, DNS lists and other parts of the filter that an event has reported. `filter_problem`: which
+    parts do not answer.
     """
 
     created_at: datetime

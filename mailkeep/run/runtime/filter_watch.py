@@ -1,14 +1,15 @@
-"""Whether the filter gets answers from scanner, DNS lists and Mailkeep: for health, and an alert for each change.
+"""Whether the filter's parts, its scanner and its DNS lists answer: for health, and an alert for each change.
 
-The scanner and the process `keys`, which decides about messages, are asked every ten seconds. A list is tested every
-hour, and when the settings change, with its test entries (RFC 5782 §5) at the filter's own name servers. What counts
-for a message does not depend on it: the filter tests a list each time that it lists an address (`lua/dnsbl.lua`).
+The scanner and the other parts (`filter_parts`) are asked every ten seconds. A list is tested every hour, every five
+minutes while it fails, and when the settings change, with its test entries (RFC 5782 §5) at the filter's own name
+servers. What counts for a message does not depend on it: the filter tests a list each time that it lists an address
+(`lua/dnsbl.lua`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+from collections import Counter
 from datetime import datetime, timedelta
 
 from mailkeep.app import App
@@ -22,25 +23,21 @@ from mailkeep.mail.daemons.node_report import DnsListStatus, ScannerStatus
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.net.dns_lookups import Lookups
 from mailkeep.net.dns_query import DnsQuery
+from mailkeep.run.runtime import filter_parts
 from mailkeep.settings import Settings, parse_dns_servers
 
 _CHECK_SECONDS = 10.0
 _ANSWER_SECONDS = 5.0
 _FAILURES = 3  # in a row, until an alert: a scanner that is restarted loads its signatures first
 _LACKING = 180  # checks in a row, half an hour: the first download of signatures takes minutes
-_TEST_EVERY = timedelta(hours=1)
+_TEST_EVERY, _TEST_FAILED_EVERY = timedelta(hours=1), timedelta(minutes=5)
 _QUERIES = 8
-_ANTIVIRUS, _FILTER = "antivirus", "filter"
-_UNANSWERED = 2  # in a row, until the filter is said to get no answer: a process may be restarted
-
-_NO_VERDICTS = (
-    "The process keys does not answer the filter: incoming mail is not refused by score or list, and mail that is sent "
-    "waits. See log/keys.log and log/rspamd.log."
-)
+_ANTIVIRUS, _PART = "antivirus", "filter:"
+_UNANSWERED = 2  # in a row, until a part is said not to answer: a process may be restarted
 
 
 class FilterWatch:
-    """The last results, and the problems that were reported: `antivirus`, `filter`, or the zone of a list."""
+    """The last results, and the problems that were reported: `antivirus`, `filter:PART`, or the zone of a list."""
 
     def __init__(self, app: App, paths: InstancePaths) -> None:
         self._app, self._paths = app, paths
@@ -49,7 +46,8 @@ class FilterWatch:
         self.filter_problem: str | None = None
         report = node_report.load(paths.run)
         self.alerted: set[str] = set(report.alerted) if report else set()
-        self._failures = self._lacking = self._unanswered = 0
+        self._failures = self._lacking = 0
+        self._unanswered = Counter[str]()
         self._tested: tuple[object, datetime] | None = None
 
     async def run(self) -> None:
@@ -62,22 +60,19 @@ class FilterWatch:
         self.scanner = await self._ask_scanner(settings, at) if settings.filter.antivirus else None
         self._failures = self._failures + 1 if self.scanner and self.scanner.problem else 0
         self._lacking = self._lacking + 1 if self.scanner and self.scanner.advice else 0
-        self._unanswered = 0 if await self._answers_filter() else self._unanswered + 1
-        is_reported = self._unanswered > 0 and _FILTER in self.alerted
-        self.filter_problem = _NO_VERDICTS if self._unanswered >= _UNANSWERED or is_reported else None
+        silent = await filter_parts.find_silent(settings, self._paths)
+        self._unanswered = Counter({part: self._unanswered[part] + 1 for part in silent})
+        self.filter_problem = " ".join(self._find_part_problems().values()) or None
         await self._test_lists(settings, at)
         await self._report(self._find_problems())
 
-    async def _answers_filter(self) -> bool:
-        """Whether the process `keys` answers, as the filter asks it."""
-        try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                reader, writer = await asyncio.open_unix_connection(self._paths.keys_socket)
-                with contextlib.closing(writer):
-                    writer.write(b"/ping/\n")
-                    return (await reader.readline()).startswith(b"200 ")
-        except (OSError, TimeoutError):
-            return False
+    def _find_part_problems(self) -> dict[str, str]:
+        """The parts that were silent more than once, or since they were reported."""
+        return {
+            f"{_PART}{part}": problem
+            for part, problem in filter_parts.PROBLEMS.items()
+            if self._unanswered[part] >= _UNANSWERED or (self._unanswered[part] and f"{_PART}{part}" in self.alerted)
+        }
 
     async def _ask_scanner(self, settings: Settings, at: datetime) -> ScannerStatus:
         try:
@@ -95,7 +90,8 @@ class FilterWatch:
         zones = scanning.list_zones(settings)
         servers = scanning.list_dns_servers(settings, self._paths)
         subject = settings.filter.dnsbl, settings.filter.network_checks, servers
-        if self._tested and self._tested[0] == subject and at - self._tested[1] < _TEST_EVERY:
+        pause = _TEST_FAILED_EVERY if any(each.problem for each in self.dns_lists) else _TEST_EVERY
+        if self._tested and self._tested[0] == subject and at - self._tested[1] < pause:
             return
         lookups = Lookups(DnsQuery(parse_dns_servers(servers)), asyncio.Semaphore(_QUERIES))
         try:
@@ -112,16 +108,14 @@ class FilterWatch:
                 problems[_ANTIVIRUS] = self.scanner.problem
         elif self.scanner and self.scanner.advice and (self._lacking >= _LACKING or _ANTIVIRUS in self.alerted):
             problems[_ANTIVIRUS] = self.scanner.advice
-        if self.filter_problem:
-            problems[_FILTER] = self.filter_problem
-        return problems
+        return problems | self._find_part_problems()
 
     async def _report(self, problems: dict[str, str]) -> None:
         if problems.keys() == self.alerted:
             return
         async with self._app.db.tx() as conn:
             for name in sorted(problems.keys() ^ self.alerted):
-                kind = name if name in (_ANTIVIRUS, _FILTER) else "dns_list"
+                kind = name if name == _ANTIVIRUS else "filter" if name.startswith(_PART) else "dns_list"
                 is_new = name in problems
                 reason = problems[name] if is_new else _describe_end(name)
                 alert = SystemAlert(alert=f"{kind}_{'failed' if is_new else 'recovered'}", reason=reason)
@@ -143,6 +137,7 @@ def judge_signatures(version: ScannerVersion, settings: Settings, at: datetime) 
 
 
 def _describe_end(name: str) -> str:
-    if name == _FILTER:
-        return "The filter gets answers again."
+    if name.startswith(_PART):
+        part = name.removeprefix(_PART)
+        return "A name server of the filter answers again." if part == "dns" else f"{part} answers again."
     return "The virus scanner works again, or is off." if name == _ANTIVIRUS else f"{name} works again, or is not used."

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from ipaddress import ip_network
 from itertools import product
 from typing import Any, get_args
 from uuid import UUID
@@ -309,6 +310,14 @@ def test_networks(network: str, client: str, is_match: bool) -> None:
     message = facts(client=client)
     assert (decide(policy(entry("mailbox", "deny", "network", network)), message).action == "refuse") is is_match
     assert (network in list_keys(message)) is is_match
+
+
+@pytest.mark.parametrize("client", ["192.0.2.255", "2001:db8:0:1::25", "2001:0:0:1::1", "::1", "::c000:201", "ffff::"])
+def test_networks_are_looked_up_as_they_are_stored(client: str) -> None:
+    lengths = range(8, 33) if "." in client else (*range(16, 65), 128)
+    assert list_keys(facts("", client=client)) == [
+        str(ip_network(f"{client}/{length}", strict=False)) for length in lengths
+    ]
 
 
 def test_thresholds_are_inclusive_and_need_a_score() -> None:

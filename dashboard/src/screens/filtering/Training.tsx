@@ -3,7 +3,7 @@ import type { FilterSettings } from '../../api/filteringRequests'
 import { formatNumber } from '../../locale'
 import { Badge } from '../../ui/Badge'
 import { Section } from '../../ui/Page'
-import { describeTraining } from './words'
+import { describeLessons, describeTraining } from './words'
 
 /** What the filter has learned: one for the whole server. */
 export function Training({ training }: Pick<FilterSettings, 'training'>) {
@@ -18,6 +18,7 @@ export function Training({ training }: Pick<FilterSettings, 'training'>) {
         <p>
           <Badge tone={tone}>{badge}</Badge> {text}
         </p>
+        {training.lessons && <p className="muted">{describeLessons(training.lessons)}</p>}
         {training.state === 'collecting' && (
           <div className="pair">
             {counts.map(([label, count]) => (

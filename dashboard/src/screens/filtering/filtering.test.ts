@@ -3,7 +3,7 @@ import openapi from '../../../../docs/reference/openapi.json'
 import type { FilterSettings } from '../../api/filteringRequests'
 import { parseCsv } from '../bulk/csv'
 import { describeOutcome, initialValues, describeConsequence, patchBody, thresholdOf, toEntries } from './values'
-import { describeReason, describeSource, describeTraining, kindOf } from './words'
+import { describeLessons, describeReason, describeSource, describeTraining, kindOf } from './words'
 
 test('two thresholds make three ranges of scores', () => {
   expect(describeOutcome(6, 15)).toEqual({ inbox: 'below 6', junk: '6 to below 15', refused: 'from 15' })
@@ -68,6 +68,11 @@ test('every rule of the API has a text, with the score where it decides', () => 
     'Spam score 7.3 reaches the Junk threshold of the mailbox',
   )
   expect(describeReason(null, null)).toBe('No rule decided')
+})
+
+test('lessons over the limit are mentioned', () => {
+  expect(describeLessons({ accepted: 1, dropped: 0 })).toBe('In the last hour it took 1 message of this mailbox.')
+  expect(describeLessons({ accepted: 100, dropped: 7 })).toContain('dropped 7: at most 100')
 })
 
 test('sources are named from where they are seen', () => {

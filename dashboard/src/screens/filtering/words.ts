@@ -1,5 +1,6 @@
 import type { DecidedBy, FilterEntry, FilterSettings, Scope, Threshold } from '../../api/filteringRequests'
 import { formatNumber } from '../../locale'
+import { pluralize } from '../../units'
 
 /** Where a value comes from, seen from `scope`. */
 export function describeSource(source: Scope | 'default', scope: Scope): string {
@@ -59,7 +60,7 @@ export function formatScore(score: number): string {
 }
 
 /** Whether training has an effect, in a badge and a sentence, where there is a filter. */
-export function describeTraining({ state, spam_learned, ham_learned, required }: FilterSettings['training']): {
+export function describeTraining({ state, spam_learned, ham_learned, required }: Omit<FilterSettings['training'], 'lessons'>): {
   badge: string
   tone: 'good' | 'info' | 'warn'
   text: string
@@ -77,4 +78,10 @@ export function describeTraining({ state, spam_learned, ham_learned, required }:
     tone: 'info',
     text: `What it learns has no effect until it has ${formatNumber(required)} spam and ${formatNumber(required)} wanted messages.`,
   }
+}
+
+/** How many messages of a mailbox the filter took to learn from in the last hour, and dropped because of its limit. */
+export function describeLessons({ accepted, dropped }: NonNullable<FilterSettings['training']['lessons']>): string {
+  const taken = `In the last hour it took ${pluralize(accepted, 'message')} of this mailbox`
+  return dropped > 0 ? `${taken}, and dropped ${formatNumber(dropped)}: at most 100 an hour are learned.` : `${taken}.`
 }

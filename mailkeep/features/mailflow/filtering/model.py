@@ -99,7 +99,8 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a message. `author`: the address of From, empty if there are none or several.
+    """What is known about a message. `author`: the address of From, empty if there are none or several, or if mail
+    programs may differ about it. `possible_authors`: the addresses in From then; only deny entries match them.
 
     `auth`: results by method (RFC 8601 §2.7): `spf`, `dkim`, `dmarc`, and `from`: whether the author is proved.
     `score`: None if no filter checked the message.
@@ -111,6 +112,7 @@ class Facts:
     auth: Mapping[str, str] = field(default_factory=dict[str, str])
     score: float | None = None
     is_at_rcpt: bool = False
+    possible_authors: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from socket import AF_INET, AF_INET6, inet_ntop
 from typing import Any, Literal
 
 from publicsuffixlist import PublicSuffixList
 
-from mailkeep.core.address import MAX_DOMAIN_OCTETS, AddressError, fold_local, normalize_domain, parse_address
+from mailkeep.core.address import (
+    MAX_DOMAIN_OCTETS,
+    AddressError,
+    fold_local,
+    normalize_domain,
+    parse_address,
+    unquote_local_part,
+)
 from mailkeep.core.errors import Conflict, Forbidden, invalid_field
 from mailkeep.features.mailflow.filtering.model import (
     MAX_ENTRIES,
@@ -112,7 +120,7 @@ def list_keys(facts: Facts) -> list[str]:
     that includes the client.
     """
     keys: dict[str, None] = {}
-    for address in filter(None, (facts.author, facts.mail_from)):
+    for address in filter(None, (facts.author, *facts.possible_authors, facts.mail_from)):
         key = address_key(address)
         domain = key.rpartition("@")[2]
         labels = domain.split(".") if len(domain) <= MAX_DOMAIN_OCTETS else []
@@ -120,9 +128,19 @@ def list_keys(facts: Facts) -> list[str]:
         # No entry has other text than this, and the database can't store NUL.
         keys.update(dict.fromkeys(each for each in (key, *parents) if each.isprintable() and len(each) < _MAX_KEY))
     if client := _client(facts):
-        networks = (ip_network((client, length), strict=False) for length in _PREFIXES[client.version])
-        keys.update(dict.fromkeys(map(str, networks)))
+        keys.update(dict.fromkeys(_list_networks(client)))
     return list(keys)
+
+
+def _list_networks(client: IPv4Address | IPv6Address) -> Iterator[str]:
+    """As `str` of each network, in a tenth of the time of `ip_network`."""
+    bits, number = client.max_prefixlen, int(client)
+    family = AF_INET if client.version == 4 else AF_INET6
+    for length in _PREFIXES[client.version]:
+        first = number >> (bits - length) << (bits - length)
+        # inet_ntop writes some complete addresses of IPv6 in another form.
+        text = str(client) if length == bits else inet_ntop(family, first.to_bytes(bits // 8, "big"))
+        yield f"{text}/{length}"
 
 
 def _priority(entry: Entry) -> tuple[bool, int, int, bool]:
@@ -135,7 +153,8 @@ def _match(entry: Entry, facts: Facts) -> Literal["author", "envelope", "network
     if entry.kind == "network":
         client = _client(facts)
         return "network" if client and client in ip_network(entry.value) else None
-    if _is_address_in(entry, facts.author):
+    possible_authors = facts.possible_authors if entry.list == "deny" else ()
+    if any(_is_address_in(entry, each) for each in (facts.author, *possible_authors)):
         return "author"
     return "envelope" if _is_address_in(entry, facts.mail_from) else None
 
@@ -150,11 +169,12 @@ def _is_address_in(entry: Entry, address: str) -> bool:
 
 def address_key(address: str) -> str:
     """The form for comparing addresses, also of an address that is not valid: senders write what they like."""
-    local, _, domain = address.rpartition("@")
+    local, _, domain = unquote_local_part(address).rpartition("@")
+    domain = domain.removesuffix(".").lower()
     try:
         return f"{fold_local(local)}@{normalize_domain(domain)}"
     except AddressError:
-        return f"{fold_local(local)}@{domain.lower()}"
+        return f"{fold_local(local)}@{domain}"
 
 
 def _client(facts: Facts) -> IPv4Address | IPv6Address | None:

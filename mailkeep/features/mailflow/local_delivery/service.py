@@ -16,6 +16,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.core.address import unquote_local_part
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.bounce_reports import service as bounce_reports
 from mailkeep.features.mailflow.external_copies import service as external_copies
@@ -33,7 +34,7 @@ from mailkeep.features.mailflow.receiving.model import (
     SpamVerdict,
     TargetMailbox,
 )
-from mailkeep.features.mailflow.receiving.rules import HAM, arrived_mail, unquote_local_part
+from mailkeep.features.mailflow.receiving.rules import HAM, arrived_mail
 from mailkeep.features.mailflow.reports import service as reports_feature
 from mailkeep.features.record.messages.content import save_contents
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply

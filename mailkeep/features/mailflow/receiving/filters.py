@@ -84,7 +84,8 @@ async def judge(
     is_foreign = mail.source == "smtp"
     facts = Facts(score=score)
     if is_foreign:
-        facts = Facts(mail.client_address, mail.mail_from, rules.author_of(mail.head), score=score)
+        author, others = rules.authors_of(mail.head)
+        facts = Facts(mail.client_address, mail.mail_from, author, score=score, possible_authors=others)
     values = filtering.list_keys(facts)
     async with app.db.autocommit() as conn:
         found = await store.find_mailboxes(conn, recipients, values, always_full=app.settings.events.received_full)

@@ -14,6 +14,7 @@ from mailkeep.features.mailflow.receiving.model import Denial, InboundMail, Spam
 from mailkeep.features.mailflow.reports.model import ArrivedMail
 from mailkeep.features.record.messages.model import HeaderSummary
 from mailkeep.mail.message.header_fields import MessageHeader
+from mailkeep.mail.message.header_text import parse_addresses
 from mailkeep.mail.smtp.reply import SmtpReply
 
 CRLF = "\r\n"
@@ -50,7 +51,6 @@ TOO_MANY_HOPS = SmtpReply(554, "5.4.6", f"Mail loop: the message has more than {
 TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "Too many external recipients, send this recipient a separate message")
 FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
 _NEVER_REFUSED = ("postmaster", "abuse")
-_ESCAPED = re.compile(r"\\(.)")
 _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
 
@@ -85,14 +85,6 @@ def arrived_mail(
 def smtp_reply(decision: str) -> SmtpReply:
     """The SMTP reply to a routing decision or to the outcome of a delivery (enhanced codes: RFC 3463)."""
     return _REPLIES[decision]
-
-
-def unquote_local_part(recipient: str) -> str:
-    """A recipient with its local part unquoted: `"alice"@…` is `alice@…` (RFC 5321 §4.1.2)."""
-    local_part, at, domain = recipient.rpartition("@")
-    if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
-        return recipient
-    return _ESCAPED.sub(r"\1", local_part[1:-1]) + at + domain
 
 
 def is_postmaster(recipient: str) -> bool:
@@ -138,10 +130,12 @@ def filter_fields(verdict: SpamVerdict) -> str:
     return f"{'X-Spam: Yes' + CRLF if verdict.is_spam else ''}X-Mailkeep-Verdict: {'; '.join(parts)}{CRLF}"
 
 
-def author_of(head: MessageHeader) -> str:
-    """The address of From; empty if there are several, or none."""
-    fields = [field for field in head.fields if field.name.lower() == "from"]
-    return head.from_address if len(fields) == 1 and len(head.senders) == 1 else ""
+def authors_of(head: MessageHeader) -> tuple[str, list[str]]:
+    """The address of From; if there are several, none, and all of them (`Facts.possible_authors`)."""
+    values = [field.value for field in head.fields if field.name.lower() == "from"]
+    if len(values) == 1 and len(head.senders) == 1:
+        return head.from_address, []
+    return "", list(dict.fromkeys(each.email for value in values for each in parse_addresses(value)))
 
 
 def retry_delay(attempts: int) -> timedelta | None:

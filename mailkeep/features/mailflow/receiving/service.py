@@ -16,6 +16,7 @@ from msgspec import to_builtins
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.core.address import unquote_local_part
 from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailboxes import service as mailboxes
@@ -68,9 +69,7 @@ async def check_recipient(
     accepted so far, by forwarding domain (`count_copies`).
     """
     async with app.db.autocommit() as conn:
-        route = await routing.route_recipient(
-            conn, rules.unquote_local_part(address) if "@" in address else address, size
-        )
+        route = await routing.route_recipient(conn, unquote_local_part(address) if "@" in address else address, size)
         refusal = await _check_copies(app, conn, route, forwarding_domain(app, address), copies or {})
     return refusal or rules.smtp_reply(route.decision), route
 

@@ -28,7 +28,14 @@ _MAX_SCORE = 1e6
 
 def facts_of(mail: FilteredMail) -> Facts:
     """The facts for the decisions."""
-    return Facts(mail.client, mail.mail_from, mail.author, dict(_RESULT.findall(mail.auth)), score_of(mail))
+    return Facts(
+        mail.client,
+        mail.mail_from,
+        mail.author,
+        dict(_RESULT.findall(mail.auth)),
+        score_of(mail),
+        possible_authors=mail.possible_authors.split(),
+    )
 
 
 def score_of(mail: FilteredMail) -> float:

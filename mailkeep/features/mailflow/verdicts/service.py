@@ -10,6 +10,7 @@ import msgspec
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
+from mailkeep.core.address import unquote_local_part
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import service as routing
@@ -24,7 +25,6 @@ from mailkeep.features.mailflow.receiving.rules import (
     find_denial,
     is_postmaster,
     recipient_domain,
-    unquote_local_part,
 )
 from mailkeep.features.mailflow.verdicts import rules, store
 from mailkeep.features.mailflow.verdicts.model import Destinations, FilteredMail, MailVerdict, RefusedMail
@@ -49,8 +49,9 @@ async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> MailV
             await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
             failpoint.reach("verdicts.stored")
     if verdict.reply == "refuse":
-        for decision in (decision for each in verdict.recipients for decision in each.decisions):
-            hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+        decisions = [decision for each in verdict.recipients for decision in each.decisions]
+        for entry_id in {each.decided_by.entry_id for each in decisions if each.decided_by}:
+            hits.count(entry_id)  # once for a message
     return verdict
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
@@ -25,28 +24,26 @@ async def find_destinations(
     """
     cursor = await conn.execute(
         """
-        SELECT f.mailbox_ids, f.domain_ids, f.is_forwarded, f.forwarding_id, p.policies
+        SELECT a.number, f.is_forwarded, f.forwarding_id, s.domain_id, s.mailbox_id, p.*
         FROM unnest(%(recipients)s::text[]) WITH ORDINALITY AS a(recipient, number)
         CROSS JOIN LATERAL route_filters(a.recipient) f
-        CROSS JOIN LATERAL (
-            SELECT jsonb_agg(to_jsonb(p) || jsonb_build_object('domain_id', s.domain_id, 'mailbox_id', s.mailbox_id))
-                   AS policies
-            FROM (SELECT u.domain_id, u.mailbox_id FROM unnest(f.domain_ids, f.mailbox_ids) AS u(domain_id, mailbox_id)
-                  UNION ALL SELECT f.forwarding_id, NULL WHERE f.is_forwarded) s
-            CROSS JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, %(values)s::text[]) p
-        ) p
-        ORDER BY a.number
+        LEFT JOIN LATERAL unnest(
+            CASE WHEN f.is_forwarded THEN f.domain_ids || f.forwarding_id ELSE f.domain_ids END,
+            CASE WHEN f.is_forwarded THEN f.mailbox_ids || NULL::uuid ELSE f.mailbox_ids END
+        ) AS s(domain_id, mailbox_id) ON true
+        LEFT JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, %(values)s::text[]) p ON true
         """,
         {"recipients": list(recipients), "values": list(values)},
     )
-    found: list[Filters] = []
+    found = [Filters({}, is_forwarded=False, forwarding_id=None) for _ in recipients]
     policies: dict[Subject, Policy] = {}
     for row in await cursor.fetchall():
-        mailboxes = dict(zip(row["mailbox_ids"], row["domain_ids"], strict=True))
-        found.append(Filters(mailboxes, row["is_forwarded"], row["forwarding_id"]))
-        for each in row["policies"] or ():
-            ids = [UUID(each[name]) if each[name] else None for name in ("domain_id", "mailbox_id")]
-            policies[Subject(*ids)] = filtering.read_policy(each)
+        number, subject = row["number"] - 1, Subject(row["domain_id"], row["mailbox_id"])
+        mailboxes = found[number].mailboxes
+        if subject.mailbox_id and subject.domain_id:
+            mailboxes = {**mailboxes, subject.mailbox_id: subject.domain_id}
+        found[number] = Filters(mailboxes, row["is_forwarded"], row["forwarding_id"])
+        policies[subject] = filtering.read_policy(row)
     return found, policies
 
 

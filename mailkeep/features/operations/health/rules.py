@@ -172,7 +172,7 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
 
 
 def with_filter_problem(component: Component, report: NodeReport | None) -> Component:
-    """The component `filter` with what the process `node` has found: degraded without verdicts. Others unchanged."""
+    """The component `filter` with what the process `node` has found: degraded if a part does not answer."""
     if component.name != "filter" or component.status != "ok" or report is None or not report.filter_problem:
         return component
     return replace(component, status="degraded", advice=report.filter_problem)

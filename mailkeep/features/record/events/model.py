@@ -77,7 +77,7 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written. `antivirus_failed`: the
     virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
-    `filter_failed`: the filter gets no verdicts, so mail is neither refused nor forwarded by score; `filter_recovered`.
+    `filter_failed`: a part of the filter does not answer, with its effect on mail in `reason`; `filter_recovered`.
     `forward_unsealed`: forwarded mail left without an ARC seal.
     """
 

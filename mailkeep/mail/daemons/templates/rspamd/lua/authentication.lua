@@ -17,6 +17,7 @@ local methods = {
 -- The best of several signatures counts.
 local order = { 'pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror', 'none' }
 local max_address = 254 -- octets (RFC 5321 4.5.3.1.3)
+local max_authors = 900 -- octets of all addresses in X-Rspamd-Authors
 
 -- Whether this is a display name: words, quoted texts and encoded words, without comments and other specials.
 local function is_display_name(text)
@@ -33,21 +34,29 @@ local function is_plain_address(address)
 end
 
 -- The one address in a value of From, if it has a form that all programs read alike: an address, or a display name and an
--- address in angle brackets. Groups, lists and comments have none.
+-- address in angle brackets. Groups, lists and comments have none. Runs of spaces are reduced first: without that, the time
+-- for a pattern grows with the square of their length.
 local function strict_address(value)
-  value = value:gsub('\r?\n([ \t])', '%1'):match('^%s*(.-)%s*$')
+  value = value:gsub('\r?\n([ \t])', '%1'):gsub('[ \t]+', ' '):match('^ ?(.-) ?$')
   local name, address = value:match('^(.-)<([^<>]*)>$')
   if not name then name, address = '', value end
   if is_display_name(name) and is_plain_address(address) then return address end
 end
 
--- The number of From fields, also of those that only lenient programs read as one.
-local function count_from_fields(task)
-  local count = 0
-  for line in ('\n' .. tostring(task:get_raw_headers() or '')):gmatch('\n([^\n:]*):') do
-    if line:lower():match('^from%s*$') then count = count + 1 end
+-- The values of the From fields, also of those that only lenient programs read as one.
+local function from_values(task)
+  local values, lines = {}, nil
+  for line in tostring(task:get_raw_headers() or ''):gmatch('[^\n]+') do
+    if not line:find('^[ \t]') then
+      local name, value = line:match('^([^:]*):(.*)$')
+      lines = name and name:lower():match('^from%s*$') and { value }
+      if lines then values[#values + 1] = lines end
+    elseif lines then
+      lines[#lines + 1] = line
+    end
   end
-  return count
+  for number, each in ipairs(values) do values[number] = table.concat(each) end
+  return values
 end
 
 -- The author as Rspamd parses it, as a table; nil if there is none, or if programs may show another one.
@@ -56,7 +65,7 @@ local function find_author(task)
   if cached ~= nil then return cached or nil end
   local found = false
   local from, fields = task:get_from{'mime', 'orig'}, task:get_header_full('From') or {}
-  if from and #from == 1 and #fields == 1 and count_from_fields(task) == 1 then
+  if from and #from == 1 and #fields == 1 and #from_values(task) == 1 then
     local address = strict_address(tostring(fields[1].value or ''))
     if address and address:lower() == (from[1].addr or ''):lower() then
       found = { address = address:lower(), domain = address:lower():match('@(.+)$') }
@@ -64,6 +73,19 @@ local function find_author(task)
   end
   task:cache_set('mailkeep_author', found)
   return found or nil
+end
+
+-- The addresses that some program may show as the author, without comments and quotes, in lower case: one value of From.
+local function lenient_addresses(value)
+  local text = value:gsub('%s+', ' '):gsub('\\(%w)', '%1'):gsub('"([^%s"\\@]+)" ?@', '%1@'):gsub('"[^"]*"', ' ')
+  for _ = 1, 3 do text = text:gsub('%([^()]*%)', '') end
+  text = text:gsub(' +', ' '):gsub(' ?([@.]) ?', '%1')
+  local found = {}
+  for local_part, domain in text:gmatch('([^%c%s"(),:;<>@%[%]\\]+)@([%w%.%-\128-\255]+)') do
+    local address = local_part .. '@' .. domain:match('^(.-)%.?$')
+    if is_plain_address(address) then found[#found + 1] = address:lower() end
+  end
+  return found
 end
 
 local function is_aligned(domain, organisation)
@@ -121,6 +143,21 @@ end
 function authentication.author(task)
   local author = find_author(task)
   return author and author.address
+end
+
+-- Of a message without such an author, the addresses in From that some program may show as one: deny entries match them.
+function authentication.possible_authors(task)
+  local found, seen, size = {}, {}, 0
+  if find_author(task) then return found end
+  for _, value in ipairs(from_values(task)) do
+    for _, address in ipairs(lenient_addresses(value)) do
+      size = size + (seen[address] and 0 or #address + 1)
+      if size > max_authors then return found end
+      if not seen[address] then found[#found + 1] = address end
+      seen[address] = true
+    end
+  end
+  return found
 end
 
 return authentication
