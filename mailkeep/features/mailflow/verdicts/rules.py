@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import get_args
 
+from mailkeep.core.address import unquote_local_part
 from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Facts, Policy, Rule, Subject
 from mailkeep.features.mailflow.filtering.service import combine, decide
-from mailkeep.features.mailflow.receiving.rules import is_postmaster, unquote_local_part
+from mailkeep.features.mailflow.receiving.rules import is_postmaster
 from mailkeep.features.mailflow.verdicts.model import (
     Destinations,
     FilteredMail,
