@@ -781,6 +781,7 @@ TABLE messages PARTITION BY RANGE (id)
     template_id uuid
     template_version integer
     unsubscribe_group_id uuid
+    client_address text
     mail_from text NOT NULL
     from_address text NOT NULL
     to_addresses text[] NOT NULL

@@ -19,6 +19,7 @@ CREATE TABLE messages (
     template_id  uuid,                                                              -- the template it was rendered from
     template_version integer,
     unsubscribe_group_id uuid,                                                      -- whose suppressions hold for it
+    client_address text,                                                            -- of the server that sent it to us
     mail_from    text NOT NULL,                                                     -- envelope
     from_address text NOT NULL,                                                     -- header
     to_addresses text[] NOT NULL,

@@ -156,7 +156,7 @@ async def test_after_a_crash_the_log_decides(
     if is_accepted:
         accepted_in_log(log, agent, "4kBCDFGHJK1")
         await log.read()
-    api.clock.advance(seconds=10)
+    api.clock.advance(seconds=70)
     await caught_up(api)
     assert await bring(agent, FRIEND) == [FORWARDED]
     assert len(agent.postfix.accepted) == before + (not is_accepted)
@@ -172,6 +172,6 @@ async def test_a_postfix_that_refuses_or_does_not_answer(agent: Agent) -> None:
     await agent.start()
     (reply,) = await bring(agent, "second@far.test")
     assert reply.startswith("451 4.3.0 It may have been forwarded")
-    agent.api.clock.advance(seconds=10)
+    agent.api.clock.advance(seconds=70)
     await caught_up(agent.api)
     assert await bring(agent, "second@far.test") == [FORWARDED]

@@ -154,6 +154,9 @@ async def test_a_message_of_the_history(full: Api):
         assert outcome(await client.post(path, received)) == ["junk", "delivery", ("server", "junk_score")]
     await api.filter_entry(ANN, "allow", mailbox_id=mailbox_id)
     assert outcome(await owner.post("/me/filtering/test", received))[0] == "inbox"
+    came_from = {"message_id": await insert_message(api, mailbox_id, client_address="192.0.2.7")}
+    await api.filter_entry("192.0.2.0/24", kind="network", domain_id=DOMAIN_IDS[EXAMPLE], enforced=True)
+    assert outcome(await owner.post("/me/filtering/test", came_from))[:2] == ["refuse", "rcpt"]
     # Only what the caller may see.
     assert (await other.post("/me/filtering/test", received)).code == "NOT_FOUND"
     assert (await api.otto.post(f"/domains/{DOMAIN_IDS[OTHER]}/filtering/test", received)).code == "FORBIDDEN"

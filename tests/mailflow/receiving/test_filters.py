@@ -30,9 +30,10 @@ async def test_a_denied_sender_or_network_is_refused_at_rcpt(post: Post) -> None
     result = await post.deliver(ALICE, BOB)
     assert (result.code, result.refused) == (250, {ALICE: DENIAL})
     assert len(post.mail_of(bob)) == 1
+    await post.inbound.wait_for_records()
+    assert await post.api.sql("SELECT client_address FROM messages") == [{"client_address": "127.0.0.1"}] * 2
     await post.inbound.hits.flush()
     assert (await post.api.sql("SELECT hits FROM filter_entries")) == [{"hits": 1}]
-    await post.inbound.wait_for_records()
     (refused,) = (await post.api.sue.get(f"/mailboxes/{alice}/junk")).data
     assert (refused["result"], refused["decided_by"]) == (
         "refused", {"scope": "mailbox", "rule": "deny_entry", "entry_id": entry},

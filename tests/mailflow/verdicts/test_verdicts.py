@@ -220,7 +220,7 @@ async def test_a_refusal_has_a_row_and_an_event_for_each_recipient_once(
         {"scope": "mailbox", "rule": "deny_entry", "entry_id": str(entry_id)},
         {"scope": "server", "rule": "reject_score", "entry_id": None},
     ]
-    assert {row["subject"] for row in rows} == {"Hi"}
+    assert {(row["subject"], row["client_address"]) for row in rows} == {("Hi", CLIENT)}
     assert await kinds(log) == ["mail.spam", "mail.spam"]
     assert [row["queue_id"] for row in await api.sql("SELECT queue_id FROM refused_mail")] == ["4jW9T1xz0bz2"]
     await hits.flush()
@@ -266,7 +266,9 @@ async def test_a_recipient_refused_at_rcpt_has_a_row_with_the_entry_once(
         (alice, {"scope": "mailbox", "rule": "deny_entry", "entry_id": str(first)}),
         (alice, by_server), (alice, by_server), (None, by_server),
     ]  # fmt: skip
-    assert {(row["status"], row["spam_action"]) for row in rows} == {("rejected", "reject")}
+    assert {(row["status"], row["spam_action"], row["client_address"]) for row in rows} == {
+        ("rejected", "reject", CLIENT)
+    }
     assert await kinds(log) == []
     listed = (await api.sue.get(f"/mailboxes/{alice}/junk")).data
     assert [each["result"] for each in listed] == ["refused"] * 3

@@ -40,7 +40,9 @@ async def test_a_change_is_reviewed_with_its_plan_and_applied(browser: Browser, 
                 row = page.locator(f"[data-setting='{KEY}']")
                 await expect(row).to_contain_text("Needs an apply: reloads Postfix")
                 dialog = await review(page, "600" if viewport is PHONE else "700")
-                await expect(dialog.locator(".diff-added").filter(has_text="smtpd_client_message_rate_limit=")).to_be_visible()
+                await expect(
+                    dialog.locator(".diff-added").filter(has_text="smtpd_client_message_rate_limit=")
+                ).to_be_visible()
                 action = dialog.get_by_role("table", name="Actions").get_by_role("row").filter(has_text="postfix")
                 await expect(action).to_contain_text("reload")
                 violations += await find_violations(page)

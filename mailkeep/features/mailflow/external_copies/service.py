@@ -41,7 +41,7 @@ _RETURNED = SmtpReply(250, "2.0.0", "Forwarded")
 _REFUSED = SmtpReply(250, "2.0.0", "Spam is not forwarded")
 _UNCERTAIN = SmtpReply(451, "4.3.0", "It may have been forwarded already; the log is being read, try again later")
 _NO_DOMAIN = UUID(int=0)
-_SETTLING = timedelta(seconds=5)  # how long an abandoned attempt may still run
+_SETTLING_SECONDS = 5, 60
 
 
 async def forward(
@@ -62,7 +62,8 @@ async def forward(
         if each.verdict.decided_by and each.verdict.decided_by.entry_id:
             result.entry_ids.add(each.verdict.decided_by.entry_id)
     copies = _copies(judged)
-    settled_before = None if read_to is None or read_to < started_at + _SETTLING else read_to - _SETTLING
+    settling = _settling(app)
+    settled_before = None if read_to is None or read_to < started_at + settling else read_to - settling
     async with app.db.tx() as conn:
         begun = await store.begin(conn, queue_id, copies, at, settled_before) if copies else set[str]()
         refused = [each for each in copies if each.state == "refused" and each.recipient in begun]
@@ -83,6 +84,12 @@ async def forward(
         state = known.get(each.address, _NONE).state
         result.replies[each] = replies[each.address] if state == "returning" else _ENDED[state]
     return result
+
+
+def _settling(app: App) -> timedelta:
+    """How long an abandoned attempt may still run in Postfix. As a rule Postfix asks again only later."""
+    low, high = _SETTLING_SECONDS
+    return timedelta(seconds=min(max(low, app.settings.outbound.first_retry_seconds), high))
 
 
 _NONE = ExternalCopy("", "", "", "returning", _NO_DOMAIN)

@@ -31,11 +31,11 @@ def prove_author(auth: Mapping[str, str], author: str, mail_from: str) -> dict[s
 
 
 def read_facts(message: Message) -> Facts:
-    """The facts of an incoming message of the history, which does not have the client's address; INVALID_FIELD."""
+    """The facts of an incoming message of the history. INVALID_FIELD."""
     if message.direction != "inbound":
         raise invalid_field("message_id", "must be the ID of an incoming message")
     auth = {name: value for name, value in message.auth.items() if isinstance(value, str)}
-    return Facts("", message.mail_from, message.from_address, auth, message.spam_score)
+    return Facts(message.client_address or "", message.mail_from, message.from_address, auth, message.spam_score)
 
 
 def is_for(message: Message, mailbox: Mailbox) -> bool:

@@ -14,7 +14,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.receiving.model import InboundMail, RefusedCopy, RejectedRecipient, SpamVerdict
-from mailkeep.features.mailflow.receiving.rules import REFUSED, header_summary, recipient_domain
+from mailkeep.features.mailflow.receiving.rules import REFUSED, client_of, header_summary, recipient_domain
 from mailkeep.features.mailflow.receiving.wire import mail_spam
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
@@ -82,6 +82,7 @@ async def record_refused(conn: Conn, at: datetime, mail: InboundMail, copy: Refu
         status="rejected",
         queue_id=mail.queue_id,
         mailbox_id=copy.mailbox_id,
+        client_address=client_of(mail),
         spam_score=verdict.score,
         spam_action=verdict.action,
         spam_symbols=list(verdict.symbols),
@@ -104,7 +105,10 @@ def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain 
     header = HeaderSummary("", rejected.mail_from, [rejected.rcpt_to], [], "", 0)
     row_domain = MessageDomain(domain.id if domain else None, recipient_domain(rejected.rcpt_to))
     recipient = Recipient(rejected.rcpt_to, "rejected", 1, reply)
-    message = inbound_message(at, "smtp", row_domain, header, rejected.mail_from, [recipient])
+    message = replace(
+        inbound_message(at, "smtp", row_domain, header, rejected.mail_from, [recipient]),
+        client_address=rejected.client,
+    )
     if denial := rejected.denial:
         decided_by = to_builtins(denial.decided_by)
         return replace(message, mailbox_id=denial.mailbox_id, spam_action="reject", spam_decided_by=decided_by)

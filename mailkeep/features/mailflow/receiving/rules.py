@@ -55,6 +55,11 @@ _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
 
 
+def client_of(mail: InboundMail) -> str | None:
+    """The address of the server from which a message came; None for mail of this server, and if it is not known."""
+    return mail.client_address or None if mail.source == "smtp" else None
+
+
 def find_denial(decisions: Sequence[Decision], mailbox_id: UUID | None) -> Denial | None:
     """Why a recipient is refused at RCPT, by the decisions for its destinations; None: it is not. `mailbox_id`: the
     only mailbox that it leads to, if it leads to one.

@@ -377,6 +377,7 @@ def inbound_message(
         basic_inbound_message(at, mail.source, domain, rules.header_summary(mail), mail.mail_from, recipients),
         queue_id=mail.queue_id,
         mailbox_id=target.mailbox_id,
+        client_address=rules.client_of(mail),
         spam_score=verdict.score if verdict else None,
         spam_action=verdict.action if verdict else None,
         spam_symbols=list(verdict.symbols) if verdict else [],

@@ -149,6 +149,7 @@ def _row(mail: RefusedMail, number: int, domain: MessageDomain) -> Message:
         row,
         queue_id=mail.queue_id,
         mailbox_id=recipient.mailbox_id,
+        client_address=mail.client or None,
         spam_score=mail.score,
         spam_action="reject",
         spam_symbols=mail.symbols,

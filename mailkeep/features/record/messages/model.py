@@ -128,7 +128,8 @@ class Message:
     `message_id` is the header field with its angle brackets; `size` is in bytes. `accepted_at` is when the MTA accepted
     it, None for inbound mail. `scheduled_at` is the time that a message was scheduled for, also after it was sent, and
     `submitted_at` that of its latest submission: None for messages that were submitted at once. `request_id` is the API
-    request that sent it, `batch_index` its position there.
+    request that sent it, `batch_index` its position there. `client_address` is that of the server from which an inbound
+    message came; None for mail of this server, and if it is not known.
     """
 
     id: UUID
@@ -141,6 +142,7 @@ class Message:
     source: Source
     admin_id: UUID | None = None
     api_key_id: UUID | None = None
+    client_address: str | None = None
     mail_from: str
     from_address: str
     to_addresses: list[str]
