@@ -169,20 +169,18 @@ def apply_plan(stack: Stack) -> None:
 
 
 async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
-    changes = {"filter.dns_servers": alone.filter_servers(2)}
+    changes = {"smtp.client_message_rate": 600}
     try:
         await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
         async with open_services(browser, alone, "plan") as page:
             await page.get_by_role("button", name="Apply", exact=True).click()
             dialog = page.get_by_role("dialog", name="Apply the plan")
             # The plan that is shown is not the newest any more.
-            await asyncio.to_thread(
-                alone.do, "PATCH", "/config", {"changes": {"filter.dns_servers": alone.filter_servers(3)}}
-            )
+            await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": {"smtp.client_message_rate": 700}})
             await dialog.get_by_label("Watch the services").fill("5")
             await dialog.get_by_role("button", name="Apply").click()
             await expect(dialog.get_by_text("The plan has changed or expired")).to_be_visible()
-            await expect(page.get_by_text("+  nameserver = ")).to_contain_text(", ".join([f'"{alone.names}:53"'] * 3))
+            await expect(page.get_by_text("+  -o smtpd_client_message_rate_limit=")).to_contain_text("=700")
             await dialog.get_by_role("button", name="Apply").click()
             operation = page.get_by_role("dialog", name="Operation")
             await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -25,6 +25,7 @@ from mailkeep.features.mailflow.filtering.model import (
     MAX_ENTRIES,
     SERVER,
     SERVER_SETTINGS,
+    Decision,
     EffectiveValues,
     EntryFilter,
     Facts,
@@ -88,6 +89,12 @@ async def find_policies_of_messages(
 ) -> list[dict[Subject, Policy]]:
     """As `find_policies`, for several messages in one statement."""
     return await store.find_policies(conn, [(subjects, rules.list_keys(facts)) for subjects, facts in lookups])
+
+
+def count_hits(decisions: Iterable[Decision], count: Callable[[UUID | None], None]) -> None:
+    """Count the entries that decided about a message (`HitCounter.count`), each once."""
+    for entry_id in {each.decided_by.entry_id for each in decisions if each.decided_by}:
+        count(entry_id)
 
 
 class HitCounter:

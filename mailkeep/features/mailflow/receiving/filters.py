@@ -14,7 +14,7 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.filtering import service as filtering
-from mailkeep.features.mailflow.filtering.model import Decision, Facts, Policy
+from mailkeep.features.mailflow.filtering.model import Decision, Facts
 from mailkeep.features.mailflow.receiving import rules, store
 from mailkeep.features.mailflow.receiving.model import Denial, InboundMail, SpamVerdict, TargetMailbox
 
@@ -65,7 +65,7 @@ async def check_sender(
     decisions = [filtering.decide(policy, facts) for policy in policies]
     denial = rules.find_denial(decisions, mailbox_ids[0] if len(mailbox_ids) == 1 and not route.external else None)
     if denial:
-        _count_hits(decisions, count_hit)
+        filtering.count_hits(decisions, count_hit)
     return denial
 
 
@@ -92,10 +92,11 @@ async def judge(
         by_domain = await store.find_policies_by_name(conn, domains, values) if domains else {}
 
     decisions = {
-        mailbox_id: _decide(policy, facts, recipients[mailbox_id]) for mailbox_id, (_, policy) in found.items()
+        mailbox_id: rules.spare_postmaster(filtering.decide(policy, facts), recipients[mailbox_id])
+        for mailbox_id, (_, policy) in found.items()
     }
     external = {name: filtering.decide(policy, facts) for name, policy in by_domain.items()}
-    _count_hits([*decisions.values(), *external.values()], count_hit)
+    filtering.count_hits([*decisions.values(), *external.values()], count_hit)
     # Spam is not forwarded: an external copy for Junk is refused too.
     forwarded = (Decision("refuse") if is_spam(each) else each for each in external.values())
     is_refused = is_foreign and filtering.combine([*decisions.values(), *forwarded]) == "refuse"
@@ -108,14 +109,6 @@ async def judge(
     )
 
 
-def _decide(policy: Policy, facts: Facts, recipients: Sequence[str]) -> Decision:
-    decision = filtering.decide(policy, facts)
-    is_by_list = decision.decided_by is not None and decision.decided_by.rule == "deny_entry"
-    if decision.action == "refuse" and is_by_list and any(map(rules.is_postmaster, recipients)):
-        return Decision("junk", decision.decided_by)
-    return decision
-
-
 def is_spam(decision: Decision) -> bool:
     """Whether a copy is not for the inbox."""
     return decision.action != "inbox"
@@ -124,10 +117,3 @@ def is_spam(decision: Decision) -> bool:
 def verdict_of(decision: Decision, score: float | None, symbols: Iterable[str]) -> SpamVerdict:
     """The verdict for a copy that is delivered: a refusal means Junk."""
     return SpamVerdict(score, "add header" if is_spam(decision) else "no action", tuple(symbols), decision.decided_by)
-
-
-def _count_hits(decisions: Iterable[Decision], count_hit: CountHit) -> None:
-    """Each entry counts once for a message."""
-    entry_ids = {each.decided_by.entry_id for each in decisions if each.decided_by}
-    for entry_id in entry_ids:
-        count_hit(entry_id)

@@ -55,6 +55,14 @@ _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
 
 
+def spare_postmaster(decision: Decision, recipients: Iterable[str]) -> Decision:
+    """The decision for a mailbox with these recipients: what a deny entry refuses to `postmaster` goes to Junk."""
+    is_by_list = decision.decided_by is not None and decision.decided_by.rule == "deny_entry"
+    if decision.action == "refuse" and is_by_list and any(map(is_postmaster, recipients)):
+        return Decision("junk", decision.decided_by)
+    return decision
+
+
 def client_of(mail: InboundMail) -> str | None:
     """The address of the server from which a message came; None for mail of this server, and if it is not known."""
     return mail.client_address or None if mail.source == "smtp" else None

@@ -8,7 +8,8 @@ decided at delivery (`mailflow/local_delivery`).
 **RCPT** (Postfix's policy service, restriction class `denying`): only deny entries decide, by envelope sender and
 network. Postfix asks only about recipients to whom a deny entry may apply. `postmaster` and `abuse` are never refused
 by a list (RFC 5321 §4.5.1, RFC 2142): a deny entry puts their mail into Junk. Nothing is refused or deferred because
-this check does not work.
+this check does not work. The entry that refuses is stored before the reply; when Postfix's log shows the refusal, the
+recipient's row in the history gets it.
 
 **End of DATA** (the process `keys`, for Rspamd): 554 if each destination refuses, 451 if one of them can't be decided
 because of a DNS failure and the others refuse. External copies are refused from the junk score of their domain on.

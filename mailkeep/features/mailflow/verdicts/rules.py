@@ -12,7 +12,7 @@ from typing import get_args
 from mailkeep.core.address import unquote_local_part
 from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Facts, Policy, Rule, Subject
 from mailkeep.features.mailflow.filtering.service import combine, decide
-from mailkeep.features.mailflow.receiving.rules import is_postmaster
+from mailkeep.features.mailflow.receiving.rules import spare_postmaster
 from mailkeep.features.mailflow.verdicts.model import (
     Destinations,
     FilteredMail,
@@ -62,12 +62,7 @@ def judge(
 def _decide_recipient(
     mail: FilteredMail, facts: Facts, recipient: str, to: Destinations, policies: Mapping[Subject, Policy]
 ) -> RecipientDecisions:
-    decisions: list[Decision] = []
-    for subject in to.mailboxes:
-        decision = _decide(mail, facts, policies[subject])
-        if decision.action == "refuse" and is_postmaster(recipient) and _is_by_list(decision):
-            decision = Decision("junk", decision.decided_by)
-        decisions.append(decision)
+    decisions = [spare_postmaster(_decide(mail, facts, policies[each]), [recipient]) for each in to.mailboxes]
     if to.has_external:
         decision = _decide(mail, facts, policies[to.forwarding])
         # Spam is not forwarded: it would harm the reputation of this server.
@@ -86,10 +81,6 @@ def _decide(mail: FilteredMail, facts: Facts, policy: Policy) -> Decision:
 
 def _known_rule(name: str) -> Rule | None:
     return next((rule for rule in get_args(Rule) if rule == name), None)
-
-
-def _is_by_list(decision: Decision) -> bool:
-    return decision.decided_by is not None and decision.decided_by.rule == "deny_entry"
 
 
 def denial_key(client: str, mail_from: str, recipient: str) -> str:

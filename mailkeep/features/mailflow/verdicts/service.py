@@ -49,9 +49,7 @@ async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> MailV
             await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
             failpoint.reach("verdicts.stored")
     if verdict.reply == "refuse":
-        decisions = [decision for each in verdict.recipients for decision in each.decisions]
-        for entry_id in {each.decided_by.entry_id for each in decisions if each.decided_by}:
-            hits.count(entry_id)  # once for a message
+        filtering.count_hits((decision for each in verdict.recipients for decision in each.decisions), hits.count)
     return verdict
 
 
@@ -69,8 +67,7 @@ async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_fro
         if denial is None:
             return False
         await store.insert_denial(conn, rules.denial_key(client_address, mail_from, recipient), denial, app.clock())
-    for decision in decisions:
-        hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+    filtering.count_hits(decisions, hits.count)
     return True
 
 
