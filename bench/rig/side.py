@@ -2,7 +2,7 @@
 
 A program of its own, so that each side runs the code of its checkout. After the start it writes a line of JSON with its
 ports; then, for each line that it reads, the seconds of CPU of all its processes so far, by service. It stops when its
-input ends. `python side.py ENTRIES`: the number of the server's list entries; 0: no list.
+input ends. `python side.py LIST`: `allow` or `deny` for entries in that list, of which none matches; `none`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tests.stack import harness
 from tests.stack.harness import Stack
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_SHARES = {"server": 1, "domain": 10, "mailbox": 100}
-"""A domain has a tenth of the server's entries, a mailbox a hundredth."""
+_ENTRIES = {"server": 100_000, "domain": 10_000, "mailbox": 1_000}
+"""As many as possible."""
 
 
 def main() -> None:
@@ -40,8 +40,8 @@ def main() -> None:
         places = InstancePaths(stack.data_dir, run_folder(stack.data_dir))
         domain = stack.make_domain("example.test")
         mailboxes = [stack.make_mailbox(domain, name)["id"] for name in PEOPLE]
-        if entries := int(sys.argv[1]):
-            add_entries(places, domain, mailboxes, entries)
+        if sys.argv[1] != "none":
+            add_entries(places, domain, mailboxes, sys.argv[1])
         print(json.dumps({"ports": stack.ports, "postfix_conf": str(places.postfix_conf)}), flush=True)
         for _ in sys.stdin:
             # Ends Postfix's processes, so that the next round has none that are warm.
@@ -52,15 +52,15 @@ def main() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def add_entries(places: InstancePaths, domain: str, mailboxes: list[str], count: int) -> None:
-    """Deny entries that match nothing: of each kind, for the server, the domain and each mailbox."""
+def add_entries(places: InstancePaths, domain: str, mailboxes: list[str], which: str) -> None:
+    """Entries of each kind, for the server, the domain and each mailbox."""
     owners = [(None, None, "server"), (domain, None, "domain"), *((None, each, "mailbox") for each in mailboxes)]
     with psycopg.connect(socket_urls(places.run).owner, autocommit=True) as conn:
         for domain_id, mailbox_id, scope in owners:
             conn.execute(
                 """
                 INSERT INTO filter_entries (id, domain_id, mailbox_id, list, kind, value, created_by, created_at)
-                SELECT gen_random_uuid(), %(domain_id)s::uuid, %(mailbox_id)s::uuid, 'deny', v.kind, v.value, 'bench',
+                SELECT gen_random_uuid(), %(domain_id)s::uuid, %(mailbox_id)s::uuid, %(list)s, v.kind, v.value, 'bench',
                        now()
                 FROM generate_series(1, %(count)s) i, LATERAL (
                     SELECT 'address' AS kind, 'n' || i || '@never.test' AS value WHERE i %% 3 = 0
@@ -68,7 +68,7 @@ def add_entries(places: InstancePaths, domain: str, mailboxes: list[str], count:
                     UNION ALL SELECT 'network', '10.' || i / 256 %% 256 || '.' || i %% 256 || '.' || i / 65536 || '/32'
                         WHERE i %% 3 = 2) v
                 """,
-                {"domain_id": domain_id, "mailbox_id": mailbox_id, "count": count // _SHARES[scope]},
+                {"domain_id": domain_id, "mailbox_id": mailbox_id, "list": which, "count": _ENTRIES[scope]},
             )
         conn.execute("VACUUM ANALYZE filter_entries")
 

@@ -16,7 +16,6 @@ from mailkeep.mail.smtp.unix_socket import listen_unix
 log = logging.getLogger(__name__)
 
 _MAX_REQUEST = 64 * 1024
-_MAX_LINE = 16 * 1024
 DUNNO, OK = "DUNNO", "OK"
 """Actions: go on with the next restriction, or skip the restrictions that follow."""
 
@@ -60,23 +59,17 @@ async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> 
         finally:
             writer.close()
 
-    return await listen_unix(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
+    return await listen_unix(
+        path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_REQUEST)
+    )
 
 
 async def _read_request(reader: asyncio.StreamReader) -> dict[str, str] | None:
     """The next request, None at the end of the connection."""
-    lines: list[bytes] = []
-    size = 0
-    while True:
-        try:
-            line = await reader.readuntil(b"\n")
-        except asyncio.IncompleteReadError:
-            return None
-        except asyncio.LimitOverrunError:
-            raise MalformedPolicyRequest(f"a line is longer than {_MAX_LINE} bytes") from None
-        if line == b"\n":
-            return parse_request(b"\n".join(lines))
-        size += len(line)
-        if size > _MAX_REQUEST:
-            raise MalformedPolicyRequest(f"the request is longer than {_MAX_REQUEST} bytes")
-        lines.append(line[:-1])
+    try:
+        request = await reader.readuntil(b"\n\n")
+    except asyncio.IncompleteReadError:
+        return None
+    except asyncio.LimitOverrunError:
+        raise MalformedPolicyRequest(f"the request is longer than {_MAX_REQUEST} bytes") from None
+    return parse_request(request[:-2])

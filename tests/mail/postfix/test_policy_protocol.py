@@ -24,7 +24,7 @@ async def decide(attributes: Mapping[str, str]) -> str:
         (b"request\n\n", "a line is not name=value: b'request'"),
         (b"request=other\n\n", "the attribute `request` is not smtpd_access_policy"),
         (b"a=b\n" * 20_000, "the request is longer than 65536 bytes"),
-        (b"a=" + b"b" * 20_000 + b"\n", "a line is longer than 16384 bytes"),
+        (b"a=" + b"b" * 70_000, "the request is longer than 65536 bytes"),
     ],
 )
 async def test_a_malformed_request_ends_the_connection(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
@@ -20,29 +21,31 @@ async def find_destinations(
     conn: Conn, recipients: Sequence[str], values: Sequence[str]
 ) -> tuple[list[Filters], dict[Subject, Policy]]:
     """Whose filters apply to each recipient (domains in A-labels), and their policies with the entries that have one of
-    these values.
+    these values. Neither may contain LF.
     """
     cursor = await conn.execute(
         """
         SELECT a.number, f.is_forwarded, f.forwarding_id, s.domain_id, s.mailbox_id, p.*
-        FROM unnest(%(recipients)s::text[]) WITH ORDINALITY AS a(recipient, number)
+        FROM unnest(string_to_array(%(recipients)s, E'\\n')) WITH ORDINALITY AS a(recipient, number)
         CROSS JOIN LATERAL route_filters(a.recipient) f
         LEFT JOIN LATERAL unnest(
             CASE WHEN f.is_forwarded THEN f.domain_ids || f.forwarding_id ELSE f.domain_ids END,
             CASE WHEN f.is_forwarded THEN f.mailbox_ids || NULL::uuid ELSE f.mailbox_ids END
         ) AS s(domain_id, mailbox_id) ON true
-        LEFT JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, %(values)s::text[]) p ON true
+        LEFT JOIN LATERAL filter_policy(s.domain_id, s.mailbox_id, string_to_array(%(values)s, E'\\n')) p ON true
         """,
-        {"recipients": list(recipients), "values": list(values)},
+        # As text: arrays take psycopg a quarter of the time of the whole query.
+        {"recipients": "\n".join(recipients), "values": "\n".join(values)},
     )
-    found = [Filters({}, is_forwarded=False, forwarding_id=None) for _ in recipients]
+    mailboxes: list[dict[UUID, UUID]] = [{} for _ in recipients]
+    found = [Filters(each, is_forwarded=False, forwarding_id=None) for each in mailboxes]
     policies: dict[Subject, Policy] = {}
     for row in await cursor.fetchall():
-        number, subject = row["number"] - 1, Subject(row["domain_id"], row["mailbox_id"])
-        mailboxes = found[number].mailboxes
+        number: int = row["number"] - 1
+        subject = Subject(row["domain_id"], row["mailbox_id"])
         if subject.mailbox_id and subject.domain_id:
-            mailboxes = {**mailboxes, subject.mailbox_id: subject.domain_id}
-        found[number] = Filters(mailboxes, row["is_forwarded"], row["forwarding_id"])
+            mailboxes[number][subject.mailbox_id] = subject.domain_id
+        found[number] = Filters(mailboxes[number], row["is_forwarded"], row["forwarding_id"])
         policies[subject] = filtering.read_policy(row)
     return found, policies
 
