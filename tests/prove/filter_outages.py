@@ -48,7 +48,7 @@ def _print_report(report: Report, checks: Checks, back_within: float) -> None:
             print(f"          {code}: {', '.join(kinds)}")
     if report.longest_move:
         print(f"        the longest move took {report.longest_move:.1f} s")
-    if report.restarted and report.fault == "stopped":
+    if report.restarted:
         print("        the supervisor ended the process that hung, and started another")
     if report.alert is not None:
         recovered = f"{report.ok:.0f} s after the return" if report.ok is not None else "not"

@@ -276,6 +276,7 @@ class World:
 
     def inflict(self, part: str, fault: Fault, seconds: float, *, alert: bool) -> Report:
         """Let a part be away for `seconds`, with `alert` at least until one is there, and wait for normal operation."""
+        self._wait_component(part, lambda status: status == "ok")
         report, before = Report(part, fault), self.pid(part)
         failed, recovered = self.count_alerts(part, "failed"), self.count_alerts(part, "recovered")
         unsealed, lessons = self.count_unsealed_alerts(), self.lessons()
@@ -298,7 +299,7 @@ class World:
         report.back = self._wait_normal(ended, lessons if part == "learner" else None, report)
         back = time.monotonic()
         self.windows.append(Window(part, begun, back))
-        report.restarted = self.pid(part) != before
+        report.restarted = fault == "stopped" and self.pid(part) != before
         report.replies = self._count_replies(gone, ended)
         report.longest_move = max([took for at, took in self.movers.moves if at > begun], default=0.0)
         if not alert:

@@ -28,12 +28,11 @@ from mailkeep.settings import Settings, parse_dns_servers
 
 _CHECK_SECONDS = 10.0
 _ANSWER_SECONDS = 5.0
-_FAILURES = 3  # in a row, until an alert: a scanner that is restarted loads its signatures first
+_FAILURES = 3  # in a row, until an alert: a process may be restarted, and a scanner then loads its signatures
 _LACKING = 180  # checks in a row, half an hour: the first download of signatures takes minutes
 _TEST_EVERY, _TEST_FAILED_EVERY = timedelta(hours=1), timedelta(minutes=5)
 _QUERIES = 8
 _ANTIVIRUS, _PART = "antivirus", "filter:"
-_UNANSWERED = 2  # in a row, until a part is said not to answer: a process may be restarted
 
 
 class FilterWatch:
@@ -67,11 +66,11 @@ class FilterWatch:
         await self._report(self._find_problems())
 
     def _find_part_problems(self) -> dict[str, str]:
-        """The parts that were silent more than once, or since they were reported."""
+        """The parts that were silent three times in a row, or since they were reported."""
         return {
             f"{_PART}{part}": problem
             for part, problem in filter_parts.PROBLEMS.items()
-            if self._unanswered[part] >= _UNANSWERED or (self._unanswered[part] and f"{_PART}{part}" in self.alerted)
+            if self._unanswered[part] >= _FAILURES or (self._unanswered[part] and f"{_PART}{part}" in self.alerted)
         }
 
     async def _ask_scanner(self, settings: Settings, at: datetime) -> ScannerStatus:
