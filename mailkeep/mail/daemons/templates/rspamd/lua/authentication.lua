@@ -77,7 +77,9 @@ end
 
 -- The addresses that some program may show as the author, without comments and quotes, in lower case: one value of From.
 local function lenient_addresses(value)
-  local text = value:gsub('%s+', ' '):gsub('\\(%w)', '%1'):gsub('"([^%s"\\@]+)" ?@', '%1@'):gsub('"[^"]*"', ' ')
+  local text = value:gsub('%s+', ' '):gsub('%c', '')
+  if not util.is_valid_utf8(text) then text = text:gsub('[\128-\255]', '?') end
+  text = text:gsub('\\(%w)', '%1'):gsub('"([^%s"\\@]+)" ?@', '%1@'):gsub('"[^"]*"', ' ')
   for _ = 1, 3 do text = text:gsub('%([^()]*%)', '') end
   text = text:gsub(' +', ' '):gsub(' ?([@.]) ?', '%1')
   local found = {}
