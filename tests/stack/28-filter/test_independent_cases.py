@@ -119,7 +119,6 @@ DENIED = (
     Case("the first of two From fields", "554", "From: offers@spam.test\r\nFrom: y@evil.test"),
     Case("the second of two From fields", "554", "From: y@evil.test\r\nFrom: offers@spam.test"),
     Case("a name of 48 KB", "554", f'From: "{"a b c d e f " * 4000}" <offers@spam.test>'),
-    Case("a NUL in the field", "554", "From:\0 offers@spam.test"),
     Case("a byte that is not UTF-8 in the address", "554", "From: x\udcff@bad.test"),
     Case("no closing bracket", "554", "From: Ann <offers@spam.test"),
     Case("a group (RFC 6854)", "554", "From: Team: offers@spam.test;"),
