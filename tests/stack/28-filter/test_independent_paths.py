@@ -30,7 +30,11 @@ def give(lab: Any, recipients: list[str], author: str = "x@other.test", **more: 
 
 
 def folder(lab: Any, mailbox: str, subject: str) -> str:
-    return lab.find(mailbox, subject).split(b"\n", 1)[0].removeprefix(b"X-Folder: ").decode()
+    return folder_of(lab.find(mailbox, subject))
+
+
+def folder_of(mail: bytes) -> str:
+    return mail.split(b"\n", 1)[0].removeprefix(b"X-Folder: ").decode()
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +155,11 @@ def test_order_of_scopes(town: Any) -> None:
         found[name] = code or folder(lab, "alice", subject)
     assert found == {name: expected for name, (_, expected) in rows.items()}
 
+    # The author is not known at RCPT: the envelope sender alone decides there.
+    lab.set_policy(alice={"entries": [("deny", *good), ("allow", *ann)]})
+    refused = give(lab, ["alice@lab.test"], "ann@good.test", mail_from="bounce@good.test", client=GOOD)[1]
+    assert refused == {"alice@lab.test": "550"}
+
 
 def test_several_recipients(town: Any) -> None:
     """Each mailbox keeps its own rules, whatever address leads to it; a message is refused only if all refuse it."""
@@ -177,7 +186,6 @@ def test_several_recipients(town: Any) -> None:
     assert (folder(lab, "alice", subject), folder(lab, "bob", subject)) == ("Junk", "INBOX")
     lab.set_policy(lab={"entries": [("deny", "domain", "bad.test")]})
     assert give(lab, ["team@aka-lab.test"], mail_from="x@bad.test")[1] == {"team@aka-lab.test": "550"}
-    assert give(lab, ["postMASTER@lab.test"], mail_from="x@bad.test")[1]["postMASTER@lab.test"] != "550"
 
 
 def test_forwarding(town: Any) -> None:
@@ -213,37 +221,31 @@ def test_forwarding(town: Any) -> None:
 
 
 FORGED = (
-    "X-Spam: Yes\r\nx-SPAM-Flag: YES\r\nX-Spam-Score:\r\n -100\r\nX-Spamd-Result : default: False [-100]\r\n"
-    "X-Rspamd-Score\t: -100\r\nX-RSPAMD-ACTION: no action\r\nX-Rspamd-Auth: spf=pass; dkim=pass; dmarc=pass;\r\n\tfrom=pass\r\n"
-    "X-Rspamd-Author: ann@good.test\r\nX-Rspamd-Author\u00e4: x\r\nX-Mailkeep-Verdict: inbox\r\nX-Mailkeep-Sender: x\r\n"
-    "x-mailkeep-delivery : 1\r\nX-Virus-Scanned: forged\r\nAuthentication-Results: mx.stack.test;\r\n dmarc=pass (forged)\r\n"
-    "AUTHENTICATION-RESULTS :\r\n MX.stack.TEST; spf=pass (forged)\r\n"
-    "Authentication-Results: (forged) mx.stack.test (x) 1; dkim=pass\r\n"
-)  # fmt: skip
+    "X-Spam\t:\r\n Yes\r\nX-Rspamd-Score\t: -100\r\nX-Rspamd-Author\u00e4: forged@x.test\r\nX-Spam\x0b: forged\r\n"
+    "X-Rspamd-Authors: forged@x.test\r\nX-Any: a\rX-Rspamd-Auth: from=pass\rX-Mailkeep-Verdict: inbox\r\n"
+    "AUTHENTICATION-RESULTS\t:\r\n\tMX.stack.TEST; spf=pass (forged)\r\n"
+    "Authentication-Results: (forged) mx.stack.test (x) 1;\r\n dkim=pass\r\n"
+)
 ATTACHED = (
-    b"--b\r\nContent-Type: message/rfc822\r\nX-Spam-Part: kept\r\n\r\nFrom: inner@x.test\r\nX-Spam: Yes\r\nX-Rspamd-Score: 5\r\n"
-    b"X-Mailkeep-Verdict: junk\r\nAuthentication-Results: mx.stack.test; spf=pass\r\nSubject: inner\r\n\r\nX-Spam: body\r\n--b--\r\n"
+    b"--b\r\nContent-Type: message/rfc822\r\nX-Spam-Part: kept\r\n\r\nFrom: inner@x.test\r\nX-Spam: Yes\r\n"
+    b"Authentication-Results: mx.stack.test; spf=pass\r\nX-Mailkeep-Verdict: junk\r\n\r\nX-Spam: body\r\n--b--\r\n"
 )
 
 
 def test_header_fields(town: Any) -> None:
-    """Nobody can forge our fields, in any spelling; those of attached messages stay."""
+    """Nobody can forge our fields, in any spelling; those of attached messages and of parts stay."""
     lab = town
-    lab.set_policy(server={"junk": 6, "reject": 15}, alice={"entries": [("allow", "domain", "good.test")]})
-    assert give(lab, ["alice@lab.test"], "ann@good.test", fields=FORGED, score=17)[1]["data"] == "554"
+    lab.set_policy(server={"junk": 6, "reject": 15}, alice={"entries": [("deny", "domain", "x.test")]})
     subject, _ = give(lab, ["alice@lab.test"], fields=FORGED)
     found = lab.find("alice", subject)
-    assert found.startswith(b"X-Folder: INBOX"), "X-Spam of the sender counts"
+    assert folder_of(found) == "INBOX", "X-Spam of the sender counts"
     head = found.partition(b"\n\n")[0]
     assert b"forged" not in head
     assert b"-100" not in head
-    ours = [
-        line.split(b":")[0].strip().lower()
-        for line in head.split(b"\n")
-        if line.lower().startswith((b"x-spam", b"x-rspamd", b"x-mailkeep", b"auth"))
-    ]
+    own = (b"x-spam", b"x-rspamd", b"x-mailkeep", b"auth")
+    ours = [line.split(b":")[0].lower() for line in head.split(b"\n") if line.lower().startswith(own)]
     assert len(ours) == len(set(ours)), ours
-    junk, _ = give(lab, ["alice@lab.test"], "ann@good.test", fields=FORGED, score=8)
+    junk, _ = give(lab, ["alice@lab.test"], fields=FORGED, score=8)
     assert folder(lab, "alice", junk) == "Junk"
 
     subject = str(uuid4())
@@ -263,10 +265,12 @@ def test_size(town: Any) -> None:
         subject, replies = give(lab, ["alice@lab.test", "bob@lab.test"], "x@bad.test", fields=fields, score=8)
         assert replies["data"] == "250"
         assert (folder(lab, "alice", subject), folder(lab, "bob", subject)) == ("Junk", "Junk")
-    started = time.monotonic()
-    for value in (f"a{' ' * 90_000}b <x@bad.test>", f'"{"(" * 45_000}" <x@bad.test>', "a@" * 40_000 + "bad.test"):
-        give(lab, ["bob@lab.test"], value)
-    assert time.monotonic() - started < 20  # 50 s each, before patterns were linear
+    seconds = []
+    for value in (f"a{'b' * 50_000} <x@bad.test>", f"a{' ' * 50_000}b, <x@bad.test>", f'"{"(" * 50_000}" <x@bad.test>'):
+        started = time.monotonic()
+        assert give(lab, ["bob@lab.test"], value)[1]["data"] == "554"
+        seconds.append(time.monotonic() - started)
+    assert max(seconds[1:]) < 3 + 10 * seconds[0], seconds  # 10 s and more if the time of a pattern is not linear
     recipients = [f"alice+{number}@lab.test" for number in range(999)]
     replies = give(lab, recipients, score=17)[1]
     assert len(replies) == 1000
@@ -276,7 +280,7 @@ def test_size(town: Any) -> None:
 def test_own_users(town: Any) -> None:
     """Mail of own users is not incoming mail: neither scores nor lists apply to it."""
     lab = town
-    lab.set_policy(server={"junk": 6, "reject": 15}, bob={"entries": [("deny", "domain", "other.test")]})
+    lab.set_policy(server={"junk": 6, "reject": 15}, bob={"entries": [("deny", "address", "alice@lab.test")]})
     content = lab.build("alice@lab.test", score=30, subject=(subject := str(uuid4())))
     with lab.stack.login("alice@lab.test") as smtp:
         smtp.sendmail("alice@lab.test", ["bob@lab.test"], content)

@@ -77,7 +77,9 @@ end
 
 -- The addresses that some program may show as the author, without comments and quotes, in lower case: one value of From.
 local function lenient_addresses(value)
-  local text = value:gsub('%s+', ' '):gsub('\\(%w)', '%1'):gsub('"([^%s"\\@]+)" ?@', '%1@'):gsub('"[^"]*"', ' ')
+  local text = value:gsub('%s+', ' '):gsub('%c', '')
+  if not util.is_valid_utf8(text) then text = text:gsub('[\128-\255]', '?') end
+  text = text:gsub('\\(%w)', '%1'):gsub('"([^%s"\\@]+)" ?@', '%1@'):gsub('"[^"]*"', ' ')
   for _ = 1, 3 do text = text:gsub('%([^()]*%)', '') end
   text = text:gsub(' +', ' '):gsub(' ?([@.]) ?', '%1')
   local found = {}
@@ -100,16 +102,19 @@ local function signing_domains(task)
   return domains
 end
 
+-- The domain that SPF is about: of the envelope sender, or, without one, the host name in HELO (RFC 7208 2.4).
+local function spf_domain(task)
+  local domain = ((task:get_from('smtp') or {})[1] or {}).domain or ''
+  return domain ~= '' and domain or task:get_helo()
+end
+
 local function author_result(task, results)
   local author = find_author(task)
   if not author then return 'fail' end
   if results.dmarc == 'pass' or results.dmarc == 'fail' then return results.dmarc end
   if results.dmarc == 'temperror' then return 'temperror' end -- it may have a record
   local organisation = util.get_tld(author.domain)
-  local envelope = task:get_from('smtp')
-  if results.spf == 'pass' and is_aligned(envelope and envelope[1] and envelope[1].domain, organisation) then
-    return 'pass'
-  end
+  if results.spf == 'pass' and is_aligned(spf_domain(task), organisation) then return 'pass' end
   for _, domain in ipairs(signing_domains(task)) do
     if is_aligned(domain, organisation) then return 'pass' end
   end
