@@ -17,6 +17,7 @@ local methods = {
 -- The best of several signatures counts.
 local order = { 'pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror', 'none' }
 local max_address = 254 -- octets (RFC 5321 4.5.3.1.3)
+local max_value = 2000 -- octets of a value of From, as in mail/message/author: some patterns take quadratic time
 
 -- Whether this is a display name: words, quoted texts and encoded words, without comments and other specials.
 local function is_display_name(text)
@@ -35,6 +36,7 @@ end
 -- The one address in a value of From, if it has a form that all programs read alike: an address, or a display name and an
 -- address in angle brackets. Groups, lists and comments have none.
 local function strict_address(value)
+  if #value > max_value then return nil end
   value = value:gsub('\r?\n([ \t])', '%1'):match('^%s*(.-)%s*$')
   local name, address = value:match('^(.-)<([^<>]*)>$')
   if not name then name, address = '', value end
