@@ -110,6 +110,9 @@ async def test_in_the_embedded_profile_only_networks_are_allowed(api: Api):
     assert outcome(await api.dora.post(DOMAIN, by_network)) == ["refuse", "rcpt", ("server", "deny_entry")]
     by_network |= {"from": ANN, "mail_from": ANN}
     assert outcome(await api.dora.post(DOMAIN, by_network)) == ["inbox", "delivery", ("server", "allow_entry")]
+    # The test string GTUBE is the only thing that gives a score.
+    gtube = {"message_id": await insert_message(api, await api.mailbox(), spam_score=1000.0, auth={})}
+    assert outcome(await api.dora.post(DOMAIN, gtube)) == ["junk", "delivery", ("server", "junk_score")]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +173,19 @@ async def test_a_message_of_the_history(full: Api):
         "message_id": await insert_message(api, None, direction="outbound", status="sent", mail_from=f"a@{EXAMPLE}")
     }
     assert faults(await api.dora.post(DOMAIN, sent)) == ["message_id"]
+
+
+async def test_what_the_virus_scanner_decided(full: Api):
+    mailbox_id = await full.mailbox()
+    by_scanner = [{"scope": "server", "rule": rule, "entry_id": None} for rule in ("virus", "encrypted")]
+    virus = await insert_message(full, None, status="rejected", spam_decided_by=by_scanner[0], spam_score=0.0)
+    found = await full.dora.post(DOMAIN, {"message_id": virus})
+    assert outcome(found) == ["refuse", "data", ("server", "virus")]
+    assert steps(found)[-1] == "data: Virus scanner - The message contains a virus: it is refused. *"
+    encrypted = await insert_message(full, mailbox_id, spam_decided_by=by_scanner[1], spam_score=0.0)
+    assert outcome(await full.dora.post(DOMAIN, {"message_id": encrypted})) == ["junk", "delivery", ("server", "encrypted")]
+    await full.filter_entry(ANN, "deny", enforced=True)
+    assert outcome(await full.dora.post(DOMAIN, {"message_id": virus})) == ["refuse", "rcpt", ("server", "deny_entry")]
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,9 @@ CASES = [
          client=PLAIN, sign="nodmarc.test", score=8),
     Case("another organisation with the same public suffix", JUNK, {"alice": lists(("allow", "domain", "bank.co.uk"))},
          author="bo@bank.co.uk", mail_from="bo@other.co.uk", client=PLAIN, sign="other.co.uk", score=8),
+    Case("a From field that takes long to read", JUNK, ALLOW_ANN, author=f"x{' ' * 20_000}y <{ANN}>", score=8),
+    Case("more header fields than we parse", JUNK, score=8, fields="X-Long: 1\r\n" * 3_000),
+    Case("a larger header than we parse", JUNK, score=8, fields=f"X-Long: {'a' * 900}\r\n" * 300),
     Case("a denied domain in another spelling", REFUSED, {"alice": lists(("deny", "domain", "good.test"))},
          author=f"Ann <{ANN.upper()}>", mail_from=EVIL, client=MAILER, score=8),
 ]  # fmt: skip

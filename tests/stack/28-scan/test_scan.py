@@ -276,6 +276,30 @@ def test_other_mail_arrives(scanning_world: World) -> None:
         assert received in scanning_world.stack.mail_of(BOX, "Junk")
 
 
+def _nested(depth: int) -> str:
+    """A message with parts in each other."""
+    body = "Content-Type: text/plain\r\n\r\nHello.\r\n"
+    for number in range(depth):
+        body = f'Content-Type: multipart/mixed; boundary="{number}"\r\n\r\n--{number}\r\n{body}--{number}--\r\n'
+    return f"From: eve@remote.test\r\nMIME-Version: 1.0\r\n{body}"
+
+
+def _beside(parts: int) -> str:
+    """A message with parts beside each other."""
+    head = 'From: eve@remote.test\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary="b"\r\n\r\n'
+    return head + "".join(f"--b\r\n\r\nPart {number}\r\n" for number in range(parts)) + "--b--\r\n"
+
+
+def test_what_can_not_be_scanned_completely_is_refused(scanning_world: World) -> None:
+    with scanning_world.stack.afar("198.51.100.79") as session:
+        for content in (_nested(29), _beside(999)):
+            session.sendmail("eve@remote.test", [BOX], content)
+        for content in (_nested(30), _nested(60), _beside(1001)):
+            with pytest.raises(smtplib.SMTPDataError) as refused:
+                session.sendmail("eve@remote.test", [BOX], content)
+            assert refused.value.smtp_error == b"5.7.1 Message has too many or too deeply nested parts"
+
+
 def test_a_scanner_that_hangs_or_is_killed(scanning_world: World) -> None:
     world = scanning_world
     pid = eventually(world.clamd, what="the scanner")

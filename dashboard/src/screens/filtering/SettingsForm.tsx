@@ -52,8 +52,8 @@ export function FilteringSettings({ requests, action }: Props) {
             <Icon name="info" />
             <div>
               <p>
-                The embedded profile has no spam filter: mail has no score, and training is not available. Only the allow and deny lists
-                have an effect.
+                The embedded profile has no spam filter: only mail with the test string GTUBE has a score, and training is not available.
+                Allow entries apply by network only.
               </p>
             </div>
           </div>

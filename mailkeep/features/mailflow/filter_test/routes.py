@@ -27,7 +27,8 @@ def _endpoint(area: Area) -> Endpoint:
             "For a message that is described, or for one of the history (`message_id`), whose client address is not "
             "known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to "
             "several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile "
-            "nothing gives a score or proves an author: allow entries apply by network only."
+            "nothing proves an author, and only the test string GTUBE gives a score: allow entries apply by network "
+            "only, and `score` has no effect."
         ),
         tag=area.tag,
         body=wire.FilterTest,

@@ -9,7 +9,7 @@ from typing import Literal
 from mailkeep.core.errors import invalid_field
 from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.mailflow.filter_test.model import DecisionPoint, Trial, TrialStep
-from mailkeep.features.mailflow.filtering.model import OFF, Decision, DecisionStep, Facts, Policy
+from mailkeep.features.mailflow.filtering.model import OFF, DecidedBy, Decision, DecisionStep, Facts, Policy, Rule
 from mailkeep.features.mailflow.filtering.rules import address_key, explain, public_suffixes
 from mailkeep.features.record.messages.model import Message
 
@@ -48,22 +48,42 @@ def is_for(message: Message, mailbox: Mailbox) -> bool:
     return is_refused and message.created_at >= since and mailbox.address.key in keys
 
 
-def try_out(policy: Policy, facts: Facts, *, is_full_profile: bool) -> Trial:
-    """What would happen to a message with these facts, step by step: at RCPT, then at the end of DATA or delivery. In
-    the embedded profile nothing gives a score or proves an author.
+def find_scan_result(message: Message) -> Decision | None:
+    """The virus scanner's decision about a message of the history; None if it did not decide."""
+    rule = (message.spam_decided_by or {}).get("rule")
+    known = next((each for each in _SCAN_RESULTS if each == rule), None)
+    return known and Decision("refuse" if message.status == "rejected" else "junk", DecidedBy("server", known))
+
+
+def try_out(
+    policy: Policy, facts: Facts, *, is_full_profile: bool, has_score: bool = False, scan: Decision | None = None
+) -> Trial:
+    """What would happen to a message with these facts, step by step: at RCPT, then at the end of DATA or delivery.
+
+    In the embedded profile nothing proves an author, nor gives a score, unless `has_score`: the message got one there
+    (GTUBE). `scan`: what the virus scanner decided.
     """
     auth = prove_author(facts.auth, facts.author, facts.mail_from) if is_full_profile else {}
-    facts = replace(facts, auth=auth, score=facts.score if is_full_profile else None)
+    facts = replace(facts, auth=auth, score=facts.score if is_full_profile or has_score else None)
     envelope = Facts(facts.client_address, facts.mail_from, is_at_rcpt=True)
     at_rcpt = explain(policy, envelope)
     steps = [_to_trial_step(each, "rcpt", envelope, at_rcpt.decision) for each in at_rcpt.steps]
     if at_rcpt.decision.action == "refuse":
         return Trial(at_rcpt.decision, "rcpt", steps)
     final = explain(policy, facts)
+    if scan and scan.decided_by and (scan.action == "refuse" or final.decision.action == "inbox"):
+        at = "data" if scan.action == "refuse" else "delivery"
+        rule = scan.decided_by.rule
+        found = f"{_SCAN_RESULTS[rule]}: {_OUTCOMES[scan.action]}."
+        return Trial(scan, at, [*steps, TrialStep(at, "Virus scanner", found, True, "server", rule)])
     at = "data" if final.decision.action in ("refuse", "defer") else "delivery"
     return Trial(final.decision, at, steps + [_to_trial_step(each, at, facts, final.decision) for each in final.steps])
 
 
+_SCAN_RESULTS: Mapping[Rule, str] = {
+    "virus": "The message contains a virus",
+    "encrypted": "The message contains an encrypted file, which can't be checked",
+}
 _OUTCOMES = {
     "inbox": "it goes to the inbox",
     "junk": "it goes to Junk",

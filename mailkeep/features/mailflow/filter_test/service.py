@@ -30,12 +30,19 @@ async def try_message(app: App, who: Principal, ref: OwnerRef, facts: Facts | UU
     """
     async with app.db.autocommit() as conn:
         owner = await filtering.find_owner(conn, who, ref, "filter.write")
-        if isinstance(facts, UUID):
-            facts = rules.read_facts(await _find_message(conn, who, facts))
+        message = await _find_message(conn, who, facts) if isinstance(facts, UUID) else None
+        facts = rules.read_facts(message) if message else facts
         subject = Subject(owner.domain_id or _NO_DOMAIN, owner.mailbox_id)
         policy = (await filtering.find_policies(conn, [subject], facts))[subject]
     # In a thread, because the first call loads the Public Suffix List.
-    return await asyncio.to_thread(rules.try_out, policy, facts, is_full_profile=app.settings.is_full_profile)
+    return await asyncio.to_thread(
+        rules.try_out,
+        policy,
+        facts,
+        is_full_profile=app.settings.is_full_profile,
+        has_score=message is not None,
+        scan=rules.find_scan_result(message) if message else None,
+    )
 
 
 async def _find_message(conn: Conn, who: Principal, message_id: UUID) -> Message:

@@ -18,6 +18,7 @@ local methods = {
 local order = { 'pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror', 'none' }
 local max_address = 254 -- octets (RFC 5321 4.5.3.1.3)
 local max_authors = 900 -- octets of all addresses in X-Rspamd-Authors
+local max_value = 2000 -- octets of a value of From, as in mail/message/author: some patterns take quadratic time
 
 -- Whether this is a display name: words, quoted texts and encoded words, without comments and other specials.
 local function is_display_name(text)
@@ -37,6 +38,7 @@ end
 -- address in angle brackets. Groups, lists and comments have none. Runs of spaces are reduced first: without that, the time
 -- for a pattern grows with the square of their length.
 local function strict_address(value)
+  if #value > max_value then return nil end
   value = value:gsub('\r?\n([ \t])', '%1'):gsub('[ \t]+', ' '):match('^ ?(.-) ?$')
   local name, address = value:match('^(.-)<([^<>]*)>$')
   if not name then name, address = '', value end

@@ -12,6 +12,9 @@ local inbound = require("lua_settings").numeric_settings_id("inbound")
 local on_failure, on_encrypted = '@@antivirus_on_failure@@', '@@antivirus_encrypted@@'
 local small = 1024 * 1024 -- octets
 local cache_seconds = 3600
+-- What Rspamd does not parse is not scanned: it stops 32 levels deep, without an error.
+local max_parts, max_depth = 1000, 30
+local at_once = 8 -- parts that are scanned at the same time: each takes connections, of which all messages share a number
 local cache = redis.parse_redis_server('virus')
 
 -- The result for a part: nil (clean), `virus`, `encrypted` or `not_checked`, and the name of what was found.
@@ -25,7 +28,9 @@ local function parse_answer(data)
   return 'virus', found
 end
 
-local symbols = { virus = 'VIRUS', encrypted = 'VIRUS_ENCRYPTED', not_checked = 'VIRUS_NOT_CHECKED' }
+local symbols = {
+  virus = 'VIRUS', encrypted = 'VIRUS_ENCRYPTED', not_checked = 'VIRUS_NOT_CHECKED', too_many_parts = 'VIRUS_TOO_MANY_PARTS',
+}
 
 local function report(task, result, name)
   if result then task:insert_result(symbols[result], 1.0, name) end
@@ -45,12 +50,14 @@ local function patience(size)
   return math.min(6.0 + 0.1 * size / small, 17.0), 1
 end
 
-local function scan(task, content, key, attempt)
+-- Calls `on_end` with whether clamd has answered.
+local function scan(task, content, key, attempt, on_end)
   local timeout, attempts = patience(#content)
-  local function fail(problem)
-    if attempt < attempts then return scan(task, content, key, attempt + 1) end
+  local function fail(problem, has_answered)
+    if attempt < attempts then return scan(task, content, key, attempt + 1, on_end) end
     log.errx(task, 'qid: <%s>, not scanned for viruses: %s', task:get_queue_id() or '', problem)
     report(task, 'not_checked', problem)
+    on_end(has_answered)
   end
   local is_sent = tcp.request{
     task = task,
@@ -63,26 +70,52 @@ local function scan(task, content, key, attempt)
       if conn then conn:close() end
       if err then return fail(tostring(err)) end
       local result, name = parse_answer(data)
-      if result == 'not_checked' then return fail(name) end
+      if result == 'not_checked' then return fail(name, true) end
       report(task, result, name)
       store(task, key, result, name)
+      on_end(true)
     end,
   }
   if not is_sent then fail('clamd could not be asked') end
 end
 
-local function check_part(task, part)
+local function check_part(task, part, on_end)
   local content = part:get_content()
-  if not content or #content == 0 then return end
+  if not content or #content == 0 then return on_end(true) end
   local key = 'mailkeep_virus_' .. part:get_digest()
   local is_sent = redis.redis_make_request(task, cache, key, false, function(err, data)
     local stored = not err and type(data) == 'string' and data
-    if stored == 'clean' then return end
+    if stored == 'clean' then return on_end(true) end
     local result, name = tostring(stored):match('^(%l+) (.+)$')
-    if result then return report(task, result, name) end
-    scan(task, content, key, 1)
+    if not result then return scan(task, content, key, 1, on_end) end
+    report(task, result, name)
+    on_end(true)
   end, 'GET', { key })
-  if not is_sent then scan(task, content, key, 1) end
+  if not is_sent then scan(task, content, key, 1, on_end) end
+end
+
+-- Checks the parts one after the other, some at the same time; no further one if clamd does not answer.
+local function check_parts(task, parts)
+  local number, is_away = 0, false
+  local function check_next(has_answered)
+    is_away = is_away or not has_answered
+    repeat number = number + 1 until not parts[number] or not parts[number]:is_multipart()
+    if parts[number] and not is_away then check_part(task, parts[number], check_next) end
+  end
+  for _ = 1, at_once do check_next(true) end
+end
+
+local function is_too_deep(part)
+  local depth = 0
+  while part and depth < max_depth do part, depth = part:get_parent(), depth + 1 end
+  return part ~= nil
+end
+
+local function has_too_many(parts)
+  if #parts > max_parts then return true end
+  for _, part in ipairs(parts) do
+    if is_too_deep(part) then return true end
+  end
 end
 
 -- Whether the message is from Mailkeep to itself: what scanning fails on must not look like a failure of deliveries.
@@ -97,9 +130,9 @@ local id = rspamd_config:register_symbol{
   augmentations = { 'timeout=17.0' },
   callback = function(task)
     if task:get_settings_id() ~= inbound or is_probe(task) then return end
-    for _, part in ipairs(task:get_parts() or {}) do
-      if not part:is_multipart() then check_part(task, part) end
-    end
+    local parts = task:get_parts() or {}
+    if has_too_many(parts) then return report(task, 'too_many_parts', tostring(#parts)) end
+    check_parts(task, parts)
   end,
 }
 for _, symbol in pairs(symbols) do
@@ -116,6 +149,8 @@ rspamd_config:register_symbol{
     if task:get_settings_id() ~= inbound then return end
     if task:has_symbol('VIRUS') then
       task:set_pre_result('reject', 'Message contains a virus', 'virus')
+    elseif task:has_symbol('VIRUS_TOO_MANY_PARTS') then
+      task:set_pre_result('reject', 'Message has too many or too deeply nested parts', 'parts')
     elseif task:has_symbol('VIRUS_NOT_CHECKED') and on_failure == 'defer' then
       task:set_pre_result('soft reject', 'Virus scanner temporarily unavailable', 'virus')
     elseif task:has_symbol('VIRUS_ENCRYPTED') and on_encrypted == 'refuse' then
