@@ -1549,7 +1549,7 @@ async def check_matrix(factory: ObjectFactory, templates: Sequence[Actor]) -> No
 
 
 def cases_of(endpoint: Endpoint, row: Row, actor: Actor) -> Sequence[str]:
-    """The cases that tell something. Pages are open to everybody; a caller who is refused before the object is looked up
+    """The cases that tell something. Pages are open to all; a caller who is refused before the object is looked up
     gets the same answer in all cases; and what is no ID is refused before the caller's domains matter.
     """
     if refusal_by_role(actor, endpoint.action) or refusal_by_permissions(actor, endpoint):
