@@ -1522,7 +1522,7 @@ async def check_matrix(factory: ObjectFactory, templates: Sequence[Actor]) -> No
     actors = [await factory.create_actor(person) for person in templates]
     before = await count_audit_entries(factory)
     for endpoint, row in [(ROUTES[name], row) for name, row in (*ROWS.items(), *FURTHER_ROWS)]:
-        for actor, case in itertools.product(actors, row.cases):
+        for actor, case in [(each, case) for each in actors for case in cases_of(endpoint, row, each)]:
             arguments = await row.prepare(factory, actor, case)
             answer = await call_route(endpoint, actor, arguments)
             outcome = expected_outcome(endpoint, row, actor, case)
@@ -1546,6 +1546,23 @@ async def check_matrix(factory: ObjectFactory, templates: Sequence[Actor]) -> No
     assert not failures, "\n" + "\n".join(failures)
     after = await count_audit_entries(factory)
     assert {kind: after[kind] - before[kind] for kind in audited} == dict(audited)
+
+
+def cases_of(endpoint: Endpoint, row: Row, actor: Actor) -> Sequence[str]:
+    """The cases that tell something. Pages are open to all; a caller who is refused before the object is looked up
+    gets the same answer in all cases; and what is no ID is refused before the caller's domains matter.
+    """
+    if refusal_by_role(actor, endpoint.action) or refusal_by_permissions(actor, endpoint):
+        return row.cases[:1]
+    is_plain = actor.role in (None, Role.SUPER_ADMIN) and not actor.is_key
+    if is_page(endpoint) and not is_plain:
+        return ()
+    return [
+        case
+        for case in row.cases
+        if (case != MALFORMED or is_plain)
+        and (case != UNKNOWN or not actor.is_key or actor.name == "domain admin's key to own")
+    ]
 
 
 def audit_outcome(outcome: Outcome) -> str:

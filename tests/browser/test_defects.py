@@ -229,7 +229,7 @@ async def test_the_only_domain_is_selected_in_every_form(browser: Browser, scene
         await expect(page.get_by_role("row").filter(has_text="chosen")).to_be_visible()
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", ["super_admin", "domain_admin"])
 async def test_audit_log_rows_name_their_resource(browser: Browser, scene: Scene, role: str):
     call, name = scene.caller(role).call, f"named-{role.replace('_', '-')}"
     domain_field = {"domain_id": scene.ids["domain_id"]}

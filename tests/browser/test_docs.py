@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.browser.scene import Scene
 from tests.browser.screens import ROOT, open_page
-from tests.browser.test_screens import AXE
+from tests.browser.test_screens import AXE, find_violations
 
 METHODS = {"get", "post", "put", "patch", "delete"}
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs/reference/openapi.json").read_text())
@@ -35,7 +35,7 @@ async def open_reference(browser: Browser, scene: Scene, fragment: str = "", **o
         yield page
 
 
-async def test_every_operation_and_webhook_is_shown_with_its_fields(browser: Browser, scene: Scene):
+async def test_every_operation_and_webhook_is_shown_with_its_fields_and_examples(browser: Browser, scene: Scene):
     async with open_reference(browser, scene) as page:
         shown = await page.locator("article.call").evaluate_all("(all) => all.map((each) => each.id)")
         assert sorted(shown) == sorted(OPERATIONS)
@@ -47,10 +47,6 @@ async def test_every_operation_and_webhook_is_shown_with_its_fields(browser: Bro
         await expect(page.locator("#getEventsStream .field-name").get_by_text("Last-Event-ID")).to_be_visible()
         await expect(page.locator("#postSend .field-name").get_by_text("Idempotency-Key")).to_be_visible()
         await expect(page.locator("#onMailDelivered .field-name").get_by_text("webhook-signature")).to_be_visible()
-
-
-async def test_operations_are_shown_with_all_their_examples(browser: Browser, scene: Scene):
-    async with open_reference(browser, scene) as page:
         create = page.locator("#postDomains")
         example = DOCUMENT["paths"]["/domains"]["post"]["responses"]["201"]["content"]["application/json"]["example"]
         await expect(create.locator("pre").last).to_have_text(json.dumps(example, indent=2, ensure_ascii=False))
@@ -86,28 +82,26 @@ async def test_a_link_to_an_operation_opens_at_it(browser: Browser, scene: Scene
         await expect(page.locator("#postWebhooks h3")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_the_page_fits_a_phone_in_both_themes(browser: Browser, scene: Scene, scheme: str):
+async def test_the_page_fits_a_phone_in_both_themes(browser: Browser, scene: Scene):
     """Issue 17, number 21: narrow screens overflowed."""
-    async with open_reference(browser, scene, viewport=NARROW, color_scheme=scheme) as page:
+    async with open_reference(browser, scene, viewport=NARROW) as page:
         await page.locator("details").evaluate_all("(all) => all.forEach((each) => { each.open = true })")
         cut_off = await page.locator("main *:not(.table *):not(pre *)").evaluate_all(
             "(all) => all.filter((each) => each.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML)"
         )
         assert cut_off == []
         assert await page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
-        background = await page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+        await expect(page.locator("body")).to_have_css("background-color", "rgb(255, 255, 255)")
+        await page.emulate_media(color_scheme="dark")
+        await expect(page.locator("body")).not_to_have_css("background-color", "rgb(255, 255, 255)")
         await page.get_by_role("button", name="Menu").click()
         await page.get_by_role("link", name="Send a message").first.click()
         await expect(page.locator("#postSend h3")).to_be_in_viewport()
         await expect(page.get_by_role("navigation")).to_be_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_in_the_reference(browser: Browser, scene: Scene, scheme: str):
+async def test_axe_finds_nothing_in_the_reference(browser: Browser, scene: Scene):
     # `bypass_csp` only to put axe into the page; the other tests run under the policy.
-    async with open_reference(browser, scene, color_scheme=scheme, bypass_csp=True) as page:
+    async with open_reference(browser, scene, reduced_motion="reduce", bypass_csp=True) as page:
         await page.add_script_tag(path=AXE)
-        result = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        assert [(each["id"], each["nodes"][0]["html"]) for each in result["violations"]] == []
+        assert await find_violations(page) == []

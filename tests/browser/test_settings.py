@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from mailkeep.run.runtime.context import attach
 from tests.browser.scene import PASSWORD, Caller, Scene, log_in
-from tests.browser.screens import PHONE, open_context, open_page, visit, wait_until_loaded
+from tests.browser.screens import open_context, open_page, visit, wait_until_loaded
 from tests.browser.test_everyday import expect_notification
 from tests.browser.test_screens import AXE, find_violations
 
@@ -344,7 +344,7 @@ async def test_administrators_of_lower_rank_see_no_settings(browser: Browser, sc
         await expect(page.locator("[data-setting]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("options", [{}, {"viewport": PHONE}, {"viewport": {"width": 320, "height": 700}}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"viewport": {"width": 320, "height": 700}}], ids=str)
 async def test_axe_finds_nothing_while_editing(browser: Browser, scene: Scene, options: dict[str, Any]):
     await store(scene, RELAY | {LIVE: 50, RESTART: 7}, "A relay")
     caller = await scene.login("super_admin")

@@ -10,14 +10,19 @@ import pytest
 
 from tests.crash.rounds import BACK_IN_THE_SUITE, PLACES, rounds
 
-_SHARES = 4
+_SHARES = 3
+# Nothing durable happens between each of these and the next place that is tried.
+_EQUIVALENT = {
+    "send.before_attempt", "submit.connected", "submit.recipients_taken", "sandbox.queued", "inbound.recipient_taken"
+}  # fmt: skip
+_PLACES = [name for name in PLACES if name not in _EQUIVALENT]
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("share", range(_SHARES))
-async def test_accepted_mail_survives_a_kill_at_every_failpoint(share: int):
+async def test_accepted_mail_survives_a_kill_at_every_step(share: int):
     async with rounds() as found:
-        for name in PLACES[share::_SHARES]:
+        for name in _PLACES[share::_SHARES]:
             await found.killed_at(name)
         print(found)
 

@@ -10,12 +10,15 @@ import pytest
 
 from tests.crash.scheduling import PLACES, scheduled_rounds
 
+# Nothing durable happens between these and the next place that is tried; `test_crash` tries them at the MTA too.
+_EQUIVALENT = {"scheduled.before_attempt", "submit.connected", "sandbox.queued", "submit.accepted"}
+_PLACES = [name for name in PLACES if name not in _EQUIVALENT]
+
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("share", range(2))
-async def test_scheduled_messages_survive_a_kill_at_every_failpoint(share: int):
+async def test_scheduled_messages_survive_a_kill_at_every_step():
     async with scheduled_rounds() as found:
-        for name in PLACES[share::2]:
+        for name in _PLACES:
             await found.killed_at(name)
         print(found.load.sends)
 

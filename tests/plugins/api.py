@@ -127,6 +127,8 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
     finally:
         await pipeline.close()
         await app.renderer.close()
+        await app.parser.close()
+        await app.relay_pools.close()
         await app.outbound.close()
         await app.audit_db.close()
         await db.close()

@@ -6,6 +6,7 @@ import os
 import signal
 import smtplib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,14 @@ WAYS: dict[str, Callable[[Stack, dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_open_sessions_of_all_protocols_end_with_their_access(stack: Stack, way: str) -> None:
+def test_open_sessions_of_all_protocols_end_with_their_access(stack: Stack) -> None:
+    assert stack.cookie  # one session for all threads
+    with ThreadPoolExecutor(4) as pool:
+        for ended in [pool.submit(_require_end, stack, way) for way in WAYS]:
+            ended.result()
+
+
+def _require_end(stack: Stack, way: str) -> None:
     domain = stack.make_domain(f"ends-{way}.test")
     mailbox = stack.make_mailbox(domain, "alice")
     bystander = stack.make_mailbox(stack.make_domain(f"stays-{way}.test"), "alice")
@@ -44,9 +51,9 @@ def test_open_sessions_of_all_protocols_end_with_their_access(stack: Stack, way:
         for protocol in ("imap", "pop3", "sieve"):
             ending.wait_for_end(protocol)
         code, words = ending.begin_message()
-        assert (code, b"Your password or access has changed: log in again" in words) == (421, True)
-        assert ending.begin_message() == (0, b"")
-        assert [protocol for protocol in PROTOCOLS if not staying.works(protocol)] == []
+        assert (code, b"Your password or access has changed: log in again" in words) == (421, True), way
+        assert ending.begin_message() == (0, b""), way
+        assert [protocol for protocol in PROTOCOLS if not staying.works(protocol)] == [], way
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
