@@ -57,8 +57,12 @@ hashing = ConcurrencyLimit(_CONCURRENT_HASHES, _MAX_QUEUED)
 
 
 def _set_priority(nice: int) -> None:
-    """Lower the priority of this thread: on Linux each thread has its own nice value."""
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
+    """Lower the priority of this thread: on Linux each thread has its own nice value. It may be lower already, as in an
+    instance that was started by `nice`; only root could raise it.
+    """
+    thread = threading.get_native_id()
+    if os.getpriority(os.PRIO_PROCESS, thread) < nice:
+        os.setpriority(os.PRIO_PROCESS, thread, nice)
 
 
 _THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "hashing", _set_priority, (10,))
