@@ -102,7 +102,8 @@ class Facts:
     """What is known about a message. `author`: the address of From, empty if there are none or several.
 
     `auth`: results by method (RFC 8601 §2.7): `spf`, `dkim`, `dmarc`, and `from`: whether the author is proved.
-    `score`: None if no filter checked the message.
+    `score`: None if no filter checked the message. `possible_authors`: the addresses in From if `author` is empty; only
+    deny entries match them.
     """
 
     client_address: str = ""
@@ -111,6 +112,7 @@ class Facts:
     auth: Mapping[str, str] = field(default_factory=dict[str, str])
     score: float | None = None
     is_at_rcpt: bool = False
+    possible_authors: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Literal
+from uuid import UUID
 
 from publicsuffixlist import PublicSuffixList
 
@@ -31,7 +32,6 @@ from mailkeep.features.mailflow.filtering.model import (
     Rule,
     Scope,
     ScoreThreshold,
-    StoredEntry,
 )
 
 _SCOPES: tuple[Scope, ...] = ("mailbox", "domain", "server")
@@ -112,7 +112,7 @@ def list_keys(facts: Facts) -> list[str]:
     that includes the client.
     """
     keys: dict[str, None] = {}
-    for address in filter(None, (facts.author, facts.mail_from)):
+    for address in filter(None, (facts.author, facts.mail_from, *facts.possible_authors)):
         key = address_key(address)
         domain = key.rpartition("@")[2]
         labels = domain.split(".") if len(domain) <= MAX_DOMAIN_OCTETS else []
@@ -136,6 +136,8 @@ def _match(entry: Entry, facts: Facts) -> Literal["author", "envelope", "network
         client = _client(facts)
         return "network" if client and client in ip_network(entry.value) else None
     if _is_address_in(entry, facts.author):
+        return "author"
+    if entry.list == "deny" and any(_is_address_in(entry, each) for each in facts.possible_authors):
         return "author"
     return "envelope" if _is_address_in(entry, facts.mail_from) else None
 
@@ -213,10 +215,11 @@ def limit_reached(owner: FilterOwner) -> Conflict:
     )
 
 
-def already_exists(entry: StoredEntry) -> Conflict:
-    """The refusal of an entry that exists."""
-    text = f"There is already an entry to {entry.list} {entry.value}."
-    return Conflict(text, reason="exists", entry_id=str(entry.id))
+def already_exists(entry_id: UUID, new: NewEntry) -> Conflict:
+    """The refusal of an entry that exists with this ID."""
+    return Conflict(
+        f"There is already an entry to {new.list} {new.value}.", reason="exists", entry_id=str(entry_id)
+    )
 
 
 def _parse_address(value: str) -> str:

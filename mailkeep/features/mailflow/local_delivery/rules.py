@@ -47,10 +47,11 @@ def read_result(mail: InboundMail) -> FilterResult | None:
         return None
     score = _parse_score(by_name.get("x-rspamd-score", ""))
     author, auth = by_name.get("x-rspamd-author", ""), _parse_auth(by_name.get("x-rspamd-auth", ""))
+    possible_authors = tuple(by_name.get("x-rspamd-from", "").split())
     symbols = _SYMBOL.findall(by_name.get("x-spamd-result", ""))[:_MAX_SYMBOLS]
     junk_rule = by_name.get("x-rspamd-virus")
     return FilterResult(
-        Facts(mail.client_address, mail.mail_from, author, auth, score),
+        Facts(mail.client_address, mail.mail_from, author, auth, score, possible_authors=possible_authors),
         tuple(dict.fromkeys(symbols)),
         next((rule for rule in get_args(Rule) if rule == junk_rule), None),
         is_diverted,

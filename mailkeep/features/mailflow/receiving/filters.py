@@ -19,6 +19,7 @@ from mailkeep.features.mailflow.receiving import rules, store
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict, TargetMailbox
 from mailkeep.mail.smtp.reply import SmtpReply
 
+_MAX_AUTHORS = 10
 CountHit = Callable[[UUID | None], None]
 """Counts a match of a list entry (`HitCounter.count`)."""
 
@@ -85,7 +86,9 @@ async def judge(
     is_foreign = mail.source == "smtp"
     facts = Facts(score=score)
     if is_foreign:
-        facts = Facts(mail.client_address, mail.mail_from, rules.author_of(mail.head), score=score)
+        author = rules.author_of(mail.head)
+        others = () if author else [each.email for each in mail.head.senders[:_MAX_AUTHORS]]
+        facts = Facts(mail.client_address, mail.mail_from, author, score=score, possible_authors=others)
     values = filtering.list_keys(facts)
     async with app.db.autocommit() as conn:
         found = await store.find_mailboxes(conn, recipients, values, always_full=app.settings.events.received_full)

@@ -17,7 +17,7 @@ class FilteredMail(Struct, frozen=True):
     """What Rspamd says about a message (`rspamd/lua/verdict.lua`).
 
     `auth`: the results as in the field X-Rspamd-Auth. `author`: see `Facts`; `from_` is only for the history.
-    `recipients` are separated by LF, `symbols` by spaces. `refused_by`: the rule or the module of Rspamd that refuses
+    `recipients` are separated by LF, `symbols` and `possible_authors` by spaces. `refused_by`: the rule or the module of Rspamd that refuses
     the message; `junk_rule`: the rule that wants it in Junk.
     """
 
@@ -35,6 +35,7 @@ class FilteredMail(Struct, frozen=True):
     size: int = 0
     refused_by: str = ""
     junk_rule: str = ""
+    possible_authors: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ _MAX_SCORE = 1e6
 
 def facts_of(mail: FilteredMail) -> Facts:
     """The facts for the decisions."""
-    return Facts(mail.client, mail.mail_from, mail.author, dict(_RESULT.findall(mail.auth)), score_of(mail))
+    auth, others = dict(_RESULT.findall(mail.auth)), tuple(mail.possible_authors.split())
+    return Facts(mail.client, mail.mail_from, mail.author, auth, score_of(mail), possible_authors=others)
 
 
 def score_of(mail: FilteredMail) -> float:

@@ -47,6 +47,7 @@ local function facts(task, refused_by)
     score = string.format('%.2f', score[1]),
     auth = authentication.results(task),
     author = authentication.author(task) or '',
+    possible_authors = table.concat(authentication.possible_authors(task), ' '),
     mail_from = addresses(task:get_from{'smtp', 'orig'})[1] or '',
     client = client and client:is_valid() and tostring(client) or '',
     -- As in the envelope: Rspamd removes tags, and a bounce address has one.
