@@ -125,7 +125,7 @@ CASES = [
          author=f"{ANN} (Ann)", mail_from=EVIL, client=MAILER, sign=None),
     Case("a denied author, quoted, for one of two", {"alice": "Junk", "bob": "INBOX"},
          {"alice": lists(("deny", "address", ANN))}, author=f'{EVIL}, "ann" @good.test.', mail_from=EVIL, client=MAILER,
-         sign=None, recipients=("alice", "bob")),
+         sign=None, score=-20, recipients=("alice", "bob")),
     Case("a From field that takes long to read", JUNK, ALLOW_ANN, author=f"x{' ' * 20_000}y <{ANN}>", score=8),
     Case("more header fields than we parse", JUNK, score=8, fields="X-Long: 1\r\n" * 3_000),
     Case("a larger header than we parse", JUNK, score=8, fields=f"X-Long: {'a' * 900}\r\n" * 300),

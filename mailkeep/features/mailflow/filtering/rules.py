@@ -217,9 +217,7 @@ def limit_reached(owner: FilterOwner) -> Conflict:
 
 def already_exists(entry_id: UUID, new: NewEntry) -> Conflict:
     """The refusal of an entry that exists with this ID."""
-    return Conflict(
-        f"There is already an entry to {new.list} {new.value}.", reason="exists", entry_id=str(entry_id)
-    )
+    return Conflict(f"There is already an entry to {new.list} {new.value}.", reason="exists", entry_id=str(entry_id))
 
 
 def _parse_address(value: str) -> str:

@@ -17,7 +17,7 @@ local methods = {
 -- The best of several signatures counts.
 local order = { 'pass', 'fail', 'softfail', 'neutral', 'temperror', 'permerror', 'none' }
 local max_address = 254 -- octets (RFC 5321 4.5.3.1.3)
-local max_authors, max_line = 10, 900
+local max_field, max_authors, max_line = 65536, 10, 900 -- octets of a From field that are read, authors, and octets of all
 local max_value = 2000 -- octets of a value of From, as in mail/message/author: some patterns take quadratic time
 
 -- Whether this is a display name: words, quoted texts and encoded words, without comments and other specials.
@@ -126,8 +126,9 @@ function authentication.possible_authors(task)
   if find_author(task) then return list end
   for number, field in ipairs(task:get_header_full('From') or {}) do
     if number > max_authors then break end
-    local text = tostring(field.value or ''):sub(1, max_value):lower():gsub('"', ''):gsub('%s*@%s*', '@')
-    for address in text:gmatch('[^%c%s(),:;<>@%[%]\\]+@[%w%.%-\128-\255]+') do
+    local text = tostring(field.value or ''):sub(1, max_field):lower():gsub('"', ''):gsub('%s+', ' '):gsub(' ?@ ?', '@')
+    -- %f: only from the beginning of a word, so that the time is linear.
+    for address in text:gmatch('%f[^%c%s(),:;<>@%[%]\\][^%c%s(),:;<>@%[%]\\]+@[%w%.%-\128-\255]+') do
       if #list < max_authors and size + #address < max_line and util.is_valid_utf8(address) then
         list[#list + 1] = address:gsub('%.$', '')
         size = size + #address + 1
