@@ -86,6 +86,8 @@ def _chain_status(results: bytes, sets: Sets, last: int) -> str | None:
         return "none"
     if _HAS_FAILED.search(sets[last].get(_SEAL, b"")):
         return None
+    if any(name not in sets.get(number, ()) for number in range(1, last + 1) for name in _NAMES):
+        return "fail"  # Rspamd does not look at all of them
     found = _RESULT.search(results)
     status = found[1].decode("ascii").lower() if found else ""
     return status if status in ("pass", "fail") else None

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -192,6 +193,23 @@ async def test_waiting_lessons_are_bounded_and_what_is_dropped_is_counted(
     counted = {labels[0]: number for (name, labels), number in api.app.counters.drain() if name == "filter_lessons"}
     assert counted["taught"] == 100
     assert counted["dropped"] == 1 + 50 + 100 - 31 + 100 - 8
+
+
+async def test_a_lesson_that_comes_while_a_dropped_one_is_counted(
+    api: Api, filtering: StubController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, learner, claim = await api.mailbox(), Learner(api.app), service.claim
+
+    async def claim_meanwhile(*arguments: Any) -> int | None:
+        if not filtering.lessons and not learner.count_waiting():
+            learner.take(lesson(own, "spam"))
+        return await claim(*arguments)
+
+    monkeypatch.setattr(service, "claim", claim_meanwhile)
+    learner.take(lesson(own, "spam", None))
+    async with running(learner):
+        await until(lambda: bool(filtering.lessons) and not learner._waiting)
+    assert learner._bytes == 0
 
 
 async def test_lessons_wait_for_filter_and_database_but_not_for_ever(

@@ -253,6 +253,16 @@ def test_an_enforced_allow_entry_has_no_priority() -> None:
     assert decide(policy(allowed, entry("mailbox", "deny", "address", ANN)), facts()).action == "refuse"
 
 
+def test_only_deny_entries_match_authors_that_are_not_certain() -> None:
+    """The author is empty, and one of several addresses in From is on a list."""
+    unclear = Facts(
+        GOOD_ADDRESS, "x@mailer.test", auth={"from": "pass", "spf": "pass"}, possible_authors=("a@b.test", ANN)
+    )
+    assert ANN in list_keys(unclear)
+    assert decide(policy(entry("mailbox", "deny", "domain", "good.test")), unclear).action == "refuse"
+    assert decide(policy(entry("mailbox", "allow", "address", ANN), junk=1), replace(unclear, score=2)).action == "junk"
+
+
 @pytest.mark.parametrize(
     "proof, expected",
     [

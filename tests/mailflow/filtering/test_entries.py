@@ -234,5 +234,8 @@ async def test_an_import_is_answered_row_by_row(api: Api):
     assert audited["details"] == {"owner": EXAMPLE, "rows": 9, "added": 2, "failed": 5}
     again = await api.dora.post(f"{DOMAIN}/import", {"items": [entry("new@x.test"), 7]})
     assert [each.get("code") for each in again.data["results"]] == [None, "INVALID_FIELD"]
+    twice = {"items": [entry("twice@x.test"), entry("twice@x.test") | {"enforced": True}]}
+    first, second = (await api.dora.post(f"{DOMAIN}/import", twice)).data["results"]
+    assert (second["code"], second["details"]["entry_id"]) == ("CONFLICT", first["id"])
     for body, code in (({"items": []}, "EMPTY_BATCH"), ({"items": [{}] * 10_001}, "BATCH_TOO_LARGE")):
         assert (await api.dora.post(f"{DOMAIN}/import", body)).code == code

@@ -173,6 +173,7 @@ async def test_the_mail_is_plain_capped_and_has_no_foreign_links(post: Post):
     [
         ("Visit http://evil.test:8080/x?y=a.b now", "Visit http[:]//evil[.]test[:]8080/x?y=a[.]b now"),
         ("www。evil．test", "www[.]evil[.]test"),
+        ("www｡evil｡test", "www[.]evil[.]test"),
         ("a@b.test, mailto:c@d", "a[at]b[.]test, mailto[:]c[at]d"),
         ("one\r\ntwo\u2028three\x00\u202egnp.exe\u200b", "one two threegnp[.]exe"),
         ("x" * 61, "x" * 60 + "…"),

@@ -156,6 +156,9 @@ def test_a_malformed_chain_is_sealed_as_failed(forwarding: Stack, break_it: str)
     malformed = seal[0] + first if break_it == "twice" else first.replace(b"ARC-Message-Signature:", b"X-Was:")
     second = forward(stack, malformed, f"team@{TWO}", "friend+two@remote.test", "198.51.100.77")
     assert statuses(second)[0] == (2, TWO, "fail")
+    lone = b"ARC-Authentication-Results: i=7; x.test; none\r\n" + first  # without the sets between them
+    third = forward(stack, lone, f"team@{TWO}", "friend+two@remote.test", "198.51.100.77")
+    assert statuses(third)[0] == (8, TWO, "fail")
 
 
 def alerts(stack: Stack, word: str) -> list[dict[str, Any]]:

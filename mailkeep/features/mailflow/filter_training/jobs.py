@@ -120,7 +120,7 @@ class Learner:
 
     async def _teach_some(self, mailbox_id: UUID) -> None:
         """Teach the next lessons of a mailbox; after that others have their turn."""
-        lessons = self._waiting.get(mailbox_id, deque[Lesson]())
+        lessons = self._waiting.setdefault(mailbox_id, deque())  # others may come meanwhile
         group = [lessons[number] for number in range(min(_GROUP, len(lessons)))]
         new = [each for each in group if not each.is_granted]
         dropped = self._dropped.get(mailbox_id, 0)

@@ -7,6 +7,7 @@ from functools import cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from socket import AF_INET, AF_INET6, inet_ntop
 from typing import Any, Literal
+from uuid import UUID
 
 from publicsuffixlist import PublicSuffixList
 
@@ -39,7 +40,6 @@ from mailkeep.features.mailflow.filtering.model import (
     Rule,
     Scope,
     ScoreThreshold,
-    StoredEntry,
 )
 
 _SCOPES: tuple[Scope, ...] = ("mailbox", "domain", "server")
@@ -233,10 +233,9 @@ def limit_reached(owner: FilterOwner) -> Conflict:
     )
 
 
-def already_exists(entry: StoredEntry) -> Conflict:
-    """The refusal of an entry that exists."""
-    text = f"There is already an entry to {entry.list} {entry.value}."
-    return Conflict(text, reason="exists", entry_id=str(entry.id))
+def already_exists(entry_id: UUID, new: NewEntry) -> Conflict:
+    """The refusal of an entry that exists with this ID."""
+    return Conflict(f"There is already an entry to {new.list} {new.value}.", reason="exists", entry_id=str(entry_id))
 
 
 def _parse_address(value: str) -> str:

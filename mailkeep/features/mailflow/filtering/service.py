@@ -219,7 +219,7 @@ async def create(conn: Conn, who: Principal, at: datetime, ref: OwnerRef, new: N
     rules.check_entry(new, owner, is_own=who.mailbox is not None)
     for existing in await store.find_entries(conn, owner, [new.value]):
         if existing.list == new.list:
-            raise rules.already_exists(existing)
+            raise rules.already_exists(existing.id, new)
     if await store.count_entries(conn, owner) >= MAX_ENTRIES[owner.scope]:
         raise rules.limit_reached(owner)
     await store.insert_entries(conn, owner, at, who.label, [(entry_id := uuid7(at), new)])
@@ -247,14 +247,17 @@ async def import_rows(
     """Add entries; returns the ID of each, also of those that existed, or why it was not added. NOT_FOUND, FORBIDDEN,
     API_KEY_DOMAIN_SCOPE.
 
-    Refusals of a row: FORBIDDEN; INVALID_FIELD; CONFLICT `limit_reached`, or `exists` if the existing entry is enforced
-    and the row is not, or the reverse.
+    Refusals of a row: FORBIDDEN; INVALID_FIELD; CONFLICT `limit_reached`, or `exists` if the existing entry, also of
+    an earlier row, is enforced and the row is not, or the reverse.
     """
     owner = await _lock_owner(conn, who, ref)
     values = [row.value for row in rows if isinstance(row, NewEntry)]
-    known = {(each.list, each.value): each for each in await store.find_entries(conn, owner, values)}
+    # Those that exist, and those that earlier rows add: the ID, and whether it is enforced.
+    known = {
+        (each.list, each.value): (each.id, each.enforced) for each in await store.find_entries(conn, owner, values)
+    }
     room = MAX_ENTRIES[owner.scope] - await store.count_entries(conn, owner)
-    new: dict[tuple[str, str], tuple[UUID, NewEntry]] = {}
+    new: list[tuple[UUID, NewEntry]] = []
     results: list[UUID | Refusal] = []
     for row in rows:
         if isinstance(row, Refusal):
@@ -263,16 +266,18 @@ async def import_rows(
         key = (row.list, row.value)
         try:
             rules.check_entry(row, owner, is_own=who.mailbox is not None)
-            if (existing := known.get(key)) and existing.enforced != row.enforced:
-                raise rules.already_exists(existing)
-            if not existing and key not in new:
+            if key not in known:
                 if len(new) >= room:
                     raise rules.limit_reached(owner)
-                new[key] = (uuid7(at), row)
-            results.append(existing.id if existing else new[key][0])
+                known[key] = uuid7(at), row.enforced
+                new.append((known[key][0], row))
+            entry_id, is_enforced = known[key]
+            if is_enforced != row.enforced:
+                raise rules.already_exists(entry_id, row)
+            results.append(entry_id)
         except Refusal as refusal:
             results.append(refusal.with_traceback(None))
-    await store.insert_entries(conn, owner, at, who.label, list(new.values()))
+    await store.insert_entries(conn, owner, at, who.label, new)
     failed = sum(isinstance(each, Refusal) for each in results)
     details = {"owner": owner.name, "rows": len(rows), "added": len(new), "failed": failed}
     await audit.record(conn, who, at, AuditAction("filter_entry.import", owner.target, details=details))

@@ -161,7 +161,7 @@ def defang(text: str) -> str:
     """
     text = "".join(
         " " if character.isspace() else character
-        for character in unicodedata.normalize("NFKC", text.replace("\u3002", "."))
+        for character in unicodedata.normalize("NFKC", text).replace("\u3002", ".")
         if character.isspace() or unicodedata.category(character)[0] != "C"
     )
     text = " ".join(text.split())

@@ -46,6 +46,16 @@ local function read_sets(task)
   return sets, last, (';' .. seal):match(';%s*cv%s*=%s*fail%f[^%w]') ~= nil
 end
 
+-- Whether each set up to the highest instance has all its fields: the module `arc` does not look at all of them.
+local function is_complete(sets, last)
+  for instance = 1, last do
+    for _, name in ipairs(set_fields) do
+      if not (sets[instance] and sets[instance][name]) then return false end
+    end
+  end
+  return true
+end
+
 local function validate(task)
   for symbol, result in pairs(results) do
     if task:has_symbol(symbol) then return result end
@@ -59,7 +69,7 @@ local function seal(task, key)
   local instance = last + 1
   -- A chain that has failed ends: nobody adds to it.
   if has_failed or instance > max_sets then return end
-  if last > 0 and cv == 'none' then cv = 'fail' end -- fields of a set are missing
+  if not is_complete(sets, last) then cv = 'fail' end
   local signed, signature = rspamd_plugins.dkim.sign(task, {
     domain = key.domain, selector = key.selector, rawkey = key.key, alg = 'rsa',
     arc_cv = cv, arc_idx = instance, no_cache = true, sign_type = 'arc-sign',
