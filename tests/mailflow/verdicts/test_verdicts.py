@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,23 @@ async def test_proof_of_the_author_and_the_rules_of_other_modules(
 ) -> None:
     await api.filter_entry(ANN, "allow", mailbox_id=mailboxes[ALICE])
     assert await ask(api, hits, ALICE, **{"score": "30.00", **changed}) == expected
+
+
+async def test_messages_that_are_decided_in_one_statement_have_their_own_verdicts(
+    api: Api, hits: HitCounter, mailboxes: dict[str, UUID]
+) -> None:
+    await api.filter_entry(ANN, mailbox_id=mailboxes[ALICE])
+    await set_scores(api, junk=5, reject=0, mailbox_id=mailboxes[BOB])
+    asked: list[tuple[list[str], dict[str, str], tuple[str, bool]]] = [
+        ([ALICE], {}, ("reject", True)),
+        ([ALICE], {"mail_from": "x@far.test", "author": "x@far.test"}, ("", False)),
+        ([BOB], {"score": "6.00"}, ("", True)),
+        ([BOB, ALICE], {}, ("", True)),
+        ([f"nobody@{EXAMPLE}"], {}, ("", False)),
+        ([], {}, ("", False)),
+    ]
+    found = await asyncio.gather(*(ask(api, hits, *to, **changed) for to, changed, _ in asked * 3))
+    assert found == [expected for *_, expected in asked * 3]
 
 
 async def test_at_rcpt_all_destinations_must_deny_and_postmaster_never_does(

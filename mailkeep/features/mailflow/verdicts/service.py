@@ -42,14 +42,19 @@ _FEW = 16
 async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> MailVerdict:
     """The verdict for a message at the end of DATA. If it is `refuse`, what is known of it is stored. UNAVAILABLE."""
     recipients = list(dict.fromkeys(mail.recipients.split("\n"))) if mail.recipients else []
-    async with app.db.autocommit() as conn:
-        found, policies = await _find_destinations(conn, recipients, rules.facts_of(mail))
-        verdict = rules.judge(mail, found, policies)
-        if verdict.reply == "refuse" and mail.queue_id:
-            await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
-            failpoint.reach("verdicts.stored")
+    found, policies = await _find_destinations(app, recipients, rules.facts_of(mail))
+    verdict = rules.judge(mail, found, policies)
     if verdict.reply == "refuse":
+<<<<<<< HEAD
         filtering.count_hits((decision for each in verdict.recipients for decision in each.decisions), hits.count)
+=======
+        if mail.queue_id:
+            async with app.db.autocommit() as conn:
+                await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
+            failpoint.reach("verdicts.stored")
+        for decision in (decision for each in verdict.recipients for decision in each.decisions):
+            hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+>>>>>>> cost
     return verdict
 
 
@@ -60,6 +65,7 @@ async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_fro
     if is_postmaster(recipient):
         return False
     facts = Facts(client_address, mail_from, is_at_rcpt=True)
+<<<<<<< HEAD
     async with app.db.autocommit() as conn:
         found, policies = await _find_destinations(conn, [recipient], facts)
         decisions = [filtering.decide(policies[each], facts) for each in found[recipient].subjects]
@@ -69,25 +75,40 @@ async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_fro
         await store.insert_denial(conn, rules.denial_key(client_address, mail_from, recipient), denial, app.clock())
     filtering.count_hits(decisions, hits.count)
     return True
+=======
+    found, policies = await _find_destinations(app, [recipient], facts)
+    decisions = rules.refuses_at_rcpt(facts, found[recipient].subjects, policies)
+    for decision in decisions:
+        hits.count(decision.decided_by.entry_id if decision.decided_by else None)
+    return bool(decisions)
+>>>>>>> cost
 
 
 async def _find_destinations(
-    conn: Conn, recipients: Sequence[str], facts: Facts
+    app: App, recipients: Sequence[str], facts: Facts
 ) -> tuple[dict[str, Destinations], dict[Subject, Policy]]:
-    """Where each recipient leads, and the policies of all destinations: one statement, or two for many recipients,
-    which often lead to the same mailboxes.
+    """Where each recipient leads, and the policies of all destinations: one statement for the messages of a moment, or
+    two for many recipients, which often lead to the same mailboxes.
     """
     addresses = [unquote_local_part(each) for each in recipients]
     if len(addresses) <= _FEW:
         normalized = [
             f"{each.rpartition('@')[0]}@{recipient_domain(each)}" if "@" in each else each for each in addresses
         ]
-        filters, policies = await store.find_destinations(conn, normalized, filtering.list_keys(facts))
+        filters, policies = await app.write_in_batch(_query_destinations, (normalized, filtering.list_keys(facts)))
     else:
-        filters = await routing.find_filters(conn, addresses)
-        subjects = dict.fromkeys(subject for each in filters for subject in _destinations(each).subjects)
-        policies = await filtering.find_policies(conn, list(subjects), facts) if subjects else {}
+        async with app.db.autocommit() as conn:
+            filters = await routing.find_filters(conn, addresses)
+            subjects = dict.fromkeys(subject for each in filters for subject in _destinations(each).subjects)
+            policies = await filtering.find_policies(conn, list(subjects), facts) if subjects else {}
     return {recipient: _destinations(each) for recipient, each in zip(recipients, filters, strict=True)}, policies
+
+
+async def _query_destinations(
+    app: App, lookups: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> list[tuple[list[Filters], dict[Subject, Policy]]]:
+    async with app.db.autocommit() as conn:
+        return await store.find_destinations(conn, lookups)
 
 
 def _destinations(filters: Filters) -> Destinations:
