@@ -45,16 +45,11 @@ async def decide_at_end(app: App, hits: HitCounter, mail: FilteredMail) -> MailV
     found, policies = await _find_destinations(app, recipients, rules.facts_of(mail))
     verdict = rules.judge(mail, found, policies)
     if verdict.reply == "refuse":
-<<<<<<< HEAD
-        filtering.count_hits((decision for each in verdict.recipients for decision in each.decisions), hits.count)
-=======
         if mail.queue_id:
             async with app.db.autocommit() as conn:
                 await store.insert_refused(conn, rules.refused_mail(mail, verdict, app.clock()))
             failpoint.reach("verdicts.stored")
-        for decision in (decision for each in verdict.recipients for decision in each.decisions):
-            hits.count(decision.decided_by.entry_id if decision.decided_by else None)
->>>>>>> cost
+        filtering.count_hits((decision for each in verdict.recipients for decision in each.decisions), hits.count)
     return verdict
 
 
@@ -65,23 +60,15 @@ async def refuses_recipient(app: App, hits: HitCounter, recipient: str, mail_fro
     if is_postmaster(recipient):
         return False
     facts = Facts(client_address, mail_from, is_at_rcpt=True)
-<<<<<<< HEAD
+    found, policies = await _find_destinations(app, [recipient], facts)
+    decisions = [filtering.decide(policies[each], facts) for each in found[recipient].subjects]
+    denial = find_denial(decisions, found[recipient].mailbox_id)
+    if denial is None:
+        return False
     async with app.db.autocommit() as conn:
-        found, policies = await _find_destinations(conn, [recipient], facts)
-        decisions = [filtering.decide(policies[each], facts) for each in found[recipient].subjects]
-        denial = find_denial(decisions, found[recipient].mailbox_id)
-        if denial is None:
-            return False
         await store.insert_denial(conn, rules.denial_key(client_address, mail_from, recipient), denial, app.clock())
     filtering.count_hits(decisions, hits.count)
     return True
-=======
-    found, policies = await _find_destinations(app, [recipient], facts)
-    decisions = rules.refuses_at_rcpt(facts, found[recipient].subjects, policies)
-    for decision in decisions:
-        hits.count(decision.decided_by.entry_id if decision.decided_by else None)
-    return bool(decisions)
->>>>>>> cost
 
 
 async def _find_destinations(
