@@ -183,8 +183,11 @@ async def test_what_the_virus_scanner_decided(full: Api):
     assert outcome(found) == ["refuse", "data", ("server", "virus")]
     assert steps(found)[-1] == "data: Virus scanner - The message contains a virus: it is refused. *"
     encrypted = await insert_message(full, mailbox_id, spam_decided_by=by_scanner[1], spam_score=0.0)
-    found = await full.dora.post(DOMAIN, {"message_id": encrypted})
-    assert outcome(found) == ["junk", "delivery", ("server", "encrypted")]
+    assert outcome(await full.dora.post(DOMAIN, {"message_id": encrypted})) == [
+        "junk",
+        "delivery",
+        ("server", "encrypted"),
+    ]
     await full.filter_entry(ANN, "deny", enforced=True)
     assert outcome(await full.dora.post(DOMAIN, {"message_id": virus})) == ["refuse", "rcpt", ("server", "deny_entry")]
 

@@ -1269,7 +1269,7 @@ export interface paths {
         put?: never;
         /**
          * Explain what the filter would do with a message
-         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing gives a score or proves an author: allow entries apply by network only.
+         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing proves an author, and only the test string GTUBE gives a score: allow entries apply by network only, and `score` has no effect.
          */
         post: operations["postDomainsByIdFilteringTest"];
         delete?: never;
@@ -1491,7 +1491,7 @@ export interface paths {
         put?: never;
         /**
          * Explain what the filter would do with a message
-         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing gives a score or proves an author: allow entries apply by network only.
+         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing proves an author, and only the test string GTUBE gives a score: allow entries apply by network only, and `score` has no effect.
          */
         post: operations["postFilteringTest"];
         delete?: never;
@@ -1783,7 +1783,7 @@ export interface paths {
         put?: never;
         /**
          * Explain what the filter would do with a message
-         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing gives a score or proves an author: allow entries apply by network only.
+         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing proves an author, and only the test string GTUBE gives a score: allow entries apply by network only, and `score` has no effect.
          */
         post: operations["postMailboxesByIdFilteringTest"];
         delete?: never;
@@ -2259,7 +2259,7 @@ export interface paths {
         put?: never;
         /**
          * Explain what the filter would do with a message
-         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing gives a score or proves an author: allow entries apply by network only.
+         * @description For a message that is described, or for one of the history (`message_id`), whose client address is not known. The decision is that of the filter itself; it changes nothing and counts no hit. A message to several mailboxes is refused only if all refuse it, and goes to Junk otherwise. In the embedded profile nothing proves an author, and only the test string GTUBE gives a score: allow entries apply by network only, and `score` has no effect.
          */
         post: operations["postMeFilteringTest"];
         delete?: never;
