@@ -143,7 +143,7 @@ class PolicyServer:
         return DUNNO
 
     def _pass_on(self, request: Mapping[str, str], secret: str) -> str:
-        """The same for each recipient with external copies: when an answer came too late, Postfix asks again, or refuses
+        """The same for each recipient with external copies: if an answer comes too late, Postfix asks again or refuses
         that recipient. The filter takes the first, which decides which domain seals the message (ARC).
         """
         rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
