@@ -35,7 +35,7 @@ async def prepare_nothing() -> None:
 
 
 def tolerate(answers: Callable[[], Awaitable[bool]], seconds: float) -> Callable[[], Awaitable[bool]]:
-    """A check (`Service.is_alive`) that fails when `answers` has failed for so long; then the time begins anew."""
+    """A check (`Service.is_alive`) that fails when `answers` has failed for so long; then the time starts again."""
     silent_since: float | None = None
 
     async def is_alive() -> bool:
