@@ -40,14 +40,14 @@ def _print_report(report: Report, checks: Checks, back_within: float) -> None:
     away = f", away for {report.away:.0f} s" if report.fault != "killed" else " and restarted by the supervisor"
     print(f"\n{report.part} {report.fault}{away}, load {os.getloadavg()[0]:.1f}")
     print(f"        designed: {_DESIGNED[report.part]}")
-    by_code = Counter[str]()
+    counts = Counter[str]()
     for text, times in report.replies.items():
-        by_code[text.rpartition(" ")[2]] += times
+        counts[text.rpartition(" ")[2]] += times
     if report.replies:
         print(
-            f"        replies meanwhile: {', '.join(f'{code} {times} times' for code, times in sorted(by_code.items()))}"
+            f"        replies meanwhile: {', '.join(f'{code} {times} times' for code, times in sorted(counts.items()))}"
         )
-        for code in sorted(by_code):
+        for code in sorted(counts):
             kinds = sorted({text.rpartition(":")[0] for text in report.replies if text.endswith(f" {code}")})
             print(f"          {code}: {', '.join(kinds)}")
     if report.waiting:
