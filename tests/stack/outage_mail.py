@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import smtplib
 import threading
 import time
@@ -16,7 +17,8 @@ from tests.stack.harness import Stack
 from tests.support.ledger import Ledger
 
 DOMAIN, FORWARDING, LIST = "out.test", "fwd.test", "bl.lists.test"
-SINK = "friend+outages@remote.test"
+SINKS = {"friend+team@remote.test": "team sink", "friend+crew@remote.test": "crew sink"}
+"""External destinations, and what they are called."""
 GOOD, EVIL, LISTED = "203.0.113.10", "203.0.113.30", "198.51.100.77"
 ANN, MALLORY = "ann@good.test", "mallory@evil.test"
 SCORES = (8, 17)
@@ -25,6 +27,7 @@ _GIVE_UP_SECONDS = 180.0
 
 REFUSED = "5xx"
 """The place of a message that is refused."""
+UNSEALED = "without a seal"
 
 Places = frozenset[str]
 
@@ -68,7 +71,7 @@ KINDS = (
     Kind("spam for three thresholds", (f"alice@{DOMAIN}", f"bob@{DOMAIN}", f"carol@{DOMAIN}"),
          places("alice Junk", "bob INBOX", "carol INBOX"), score=8),
     Kind("spam to refuse", (f"alice@{DOMAIN}",), places(REFUSED), {"keys": places("alice Junk")}, score=17),
-    Kind("forwarded", _TEAM, places("fred INBOX", "sink")),
+    Kind("forwarded", (*_TEAM, f"crew@{FORWARDING}"), places("fred INBOX", "team sink", "crew sink")),
     Kind("spam not to forward", _TEAM, places("fred Junk"), score=8),
     Kind("virus", (f"alice@{DOMAIN}",), places(REFUSED), is_virus=True),
     # Refused at RCPT by the policy server, or at the end of DATA.
@@ -194,8 +197,9 @@ class Whereabouts:
 
     def __init__(self, stack: Stack, mailboxes: Mapping[str, str]) -> None:
         self.stack, self.mailboxes = stack, mailboxes
-        self._seen: dict[str, tuple[str, bool]] = {}  # subject, and whether there is a seal, by file name
-        self.sealed: dict[str, bool] = {}
+        self._seen: dict[str, tuple[str, str]] = {}  # by file name
+        self.leaving: dict[str, list[str]] = {}
+        """What is wrong with each forwarded message."""
 
     def read(self) -> dict[str, Counter[str]]:
         """The places of each message, with the number of its copies there."""
@@ -209,17 +213,27 @@ class Whereabouts:
                     folder = "Junk" if any("Junk" in part for part in path.parts) else "INBOX"
                     found.setdefault(subject, Counter())[f"{name} {folder}"] += 1
         for path in (self.stack.folder / "caught").glob("*.json"):
-            subject, is_sealed = self._look(path.name, path.with_suffix(".eml").read_bytes)
-            found.setdefault(subject, Counter())["sink"] += 1
-            self.sealed[subject] = is_sealed
+            subject, head = self._look(path.name, path.with_suffix(".eml").read_bytes)
+            envelope = json.loads(path.read_text())
+            for address in envelope["rcpt_to"]:
+                found.setdefault(subject, Counter())[SINKS[address]] += 1
+            self.leaving[subject] = [
+                problem
+                for problem, is_there in (
+                    (UNSEALED, head.count("\narc-seal:") != 1),
+                    ("with our own fields", "\nx-mailkeep" in head),
+                    ("with the sender of the original", not envelope["mail_from"].startswith("SRS0=")),
+                )
+                if is_there
+            ]
         return found
 
-    def _look(self, key: str, read: Callable[[], bytes]) -> tuple[str, bool]:
+    def _look(self, key: str, read: Callable[[], bytes]) -> tuple[str, str]:
+        """The subject, and the header in lower case."""
         if key not in self._seen:
-            head = read().replace(b"\r\n", b"\n").partition(b"\n\n")[0]
-            lines = head.split(b"\n")
-            subject = next((line[9:] for line in lines if line.startswith(b"Subject: ")), b"?")
-            self._seen[key] = subject.decode(), any(line.startswith(b"ARC-Seal:") for line in lines)
+            head = "\n" + read().replace(b"\r\n", b"\n").partition(b"\n\n")[0].decode("latin-1")
+            subject = next((line[9:] for line in head.split("\n") if line.startswith("Subject: ")), "?")
+            self._seen[key] = subject, head.lower()
         return self._seen[key]
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from time import monotonic
 
 from mailkeep.db.instance import write_atomically
 from mailkeep.mail.daemons import clamd, scanning
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import generations
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
-from mailkeep.run.runtime.supervisor import Service
+from mailkeep.run.runtime.supervisor import Service, tolerate
 
 _ACCOUNT, _FILTER = "clamav", "_rspamd"
 _AS_CLAMAV = ("setpriv", f"--reuid={_ACCOUNT}", f"--regid={_FILTER}", "--clear-groups")
@@ -54,27 +52,18 @@ def _define(paths: InstancePaths, name: str, wave: int, command: list[str]) -> S
     async def has_started() -> bool:
         return True
 
-    is_alive = _make_check(paths) if name == "clamd" else None
+    is_alive = tolerate(partial(_answers, paths), _HUNG_SECONDS) if name == "clamd" else None
     is_on = partial(generations.is_on, paths, name)
     return Service(name, wave, launch, output, has_started, prepare, is_alive, is_on)
 
 
-def _make_check(paths: InstancePaths) -> Callable[[], Awaitable[bool]]:
-    """Whether clamd has answered within the last three minutes; it does not while it loads signatures."""
-    silent_since: float | None = None
-
-    async def is_alive() -> bool:
-        nonlocal silent_since
-        try:
-            await clamd.ask(paths.clamd_socket, "PING", _PING_SECONDS)
-        except (OSError, TimeoutError):
-            silent_since = silent_since or monotonic()
-            if monotonic() - silent_since < _HUNG_SECONDS:
-                return True
-        has_answered, silent_since = silent_since is None, None
-        return has_answered
-
-    return is_alive
+async def _answers(paths: InstancePaths) -> bool:
+    """Whether clamd answers; it does not while it loads signatures."""
+    try:
+        await clamd.ask(paths.clamd_socket, "PING", _PING_SECONDS)
+    except (OSError, TimeoutError):
+        return False
+    return True
 
 
 def create_folders(paths: InstancePaths) -> None:

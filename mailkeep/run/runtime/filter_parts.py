@@ -39,16 +39,32 @@ _MILTER_OPTIONS = struct.pack(">IcIII", 13, b"O", 6, 0x1FF, 0x1FFFFF)
 
 async def find_silent(settings: Settings, paths: InstancePaths) -> set[str]:
     """The parts that do not answer within five seconds."""
-    asked: dict[str, Callable[[], Awaitable[bool]]] = {
-        "keys": lambda: _keys_answers(paths.keys_socket),
-        "rspamd": lambda: rspamd_answers(paths.scan_socket),
-        "policy": lambda: _policy_answers(paths.policy_socket),
-        "learner": lambda: _learner_answers(paths.learn_socket),
-    }
+    asked = _list_questions(paths)
     if settings.filter.network_checks:
         asked["dns"] = lambda: _dns_answers(scanning.list_dns_servers(settings, paths))
     answers = await asyncio.gather(*(_limit(answers()) for answers in asked.values()))
     return {part for part, has_answered in zip(asked, answers, strict=True) if not has_answered}
+
+
+async def does_not_hang(paths: InstancePaths, part: str) -> bool:
+    """Whether a process answers within five seconds, or is not there at all."""
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            await _list_questions(paths)[part]()
+    except TimeoutError:
+        return False
+    except (OSError, asyncio.IncompleteReadError):
+        pass
+    return True
+
+
+def _list_questions(paths: InstancePaths) -> dict[str, Callable[[], Awaitable[bool]]]:
+    return {
+        "keys": lambda: _keys_answers(paths.keys_socket),
+        "rspamd": lambda: _rspamd_answers(paths.scan_socket),
+        "policy": lambda: _policy_answers(paths.policy_socket),
+        "learner": lambda: _learner_answers(paths.learn_socket),
+    }
 
 
 async def _limit(answers: Awaitable[bool]) -> bool:
@@ -74,8 +90,7 @@ async def _keys_answers(path: Path) -> bool:
         return (await reader.readline()).startswith(b"200 ")
 
 
-async def rspamd_answers(path: Path) -> bool:
-    """Whether a milter on a Unix socket negotiates. OSError, IncompleteReadError."""
+async def _rspamd_answers(path: Path) -> bool:
     async with _connect(path) as (reader, writer):
         writer.write(_MILTER_OPTIONS)
         return (await reader.readexactly(5))[4:] == b"O"

@@ -20,11 +20,11 @@ from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.dovecot import dict as dovecot_dict, script_server
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import antivirus, checks, generations, privileges, process
+from mailkeep.run.runtime import antivirus, checks, filter_parts, generations, privileges, process
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
-from mailkeep.run.runtime.supervisor import Service, prepare_nothing
+from mailkeep.run.runtime.supervisor import Service, prepare_nothing, tolerate
 
 log = structlog.get_logger("mailkeep.services")
 
@@ -32,6 +32,8 @@ ORDER = ("redis", "unbound", "clamd", "freshclam", "rspamd", "dovecot", "postfix
 """The daemons in the order of their start; our own processes start between and after them."""
 
 _TIMEOUT_SECONDS = 2.0
+# Longer than a busy machine, or a large message, keeps a process of the filter from answering.
+_HUNG_SECONDS = 60.0
 # Services start in this order: the prefork server, what Postfix needs, Postfix, the processes that accept requests.
 _PREFORK_WAVE, _BACKEND_WAVE, _POSTFIX_WAVE, _FRONTEND_WAVE = 0, 1, 2, 3
 _FRONTENDS = ("api", "worker", "sendmail")
@@ -90,7 +92,10 @@ def _define_process(
     wave = _FRONTEND_WAVE if name in _FRONTENDS else _BACKEND_WAVE
     # Dovecot sessions wait for these processes if they hang: those that change a mailbox up to half a minute for
     # `usage`, those that move mail to Junk or out of it two seconds a message for `learner`.
-    is_alive = {"usage": usage_answers, "learner": learner_answers}.get(name)
+    hang_checks = {"usage": usage_answers, "learner": learner_answers} | {
+        each: tolerate(partial(filter_parts.does_not_hang, paths, each), _HUNG_SECONDS) for each in ("keys", "policy")
+    }
+    is_alive = hang_checks.get(name)
     return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
 
 
@@ -138,7 +143,8 @@ def _define_rspamd(config: DaemonConfig) -> Service:
     variables = checks.rspamd_variables(config)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", checks.RSPAMD, *variables]
     sockets = (paths.scan_socket, paths.sign_socket)
-    return _define_daemon("rspamd", argv, paths.log / "rspamd.log", _all_accept(sockets), _remove_sockets(sockets))
+    service = _define_daemon("rspamd", argv, paths.log / "rspamd.log", _all_accept(sockets), _remove_sockets(sockets))
+    return replace(service, is_alive=tolerate(partial(filter_parts.does_not_hang, paths, "rspamd"), _HUNG_SECONDS))
 
 
 def _define_dovecot(config: DaemonConfig) -> Service:

@@ -34,6 +34,24 @@ async def prepare_nothing() -> None:
     """Prepare nothing."""
 
 
+def tolerate(answers: Callable[[], Awaitable[bool]], seconds: float) -> Callable[[], Awaitable[bool]]:
+    """A check (`Service.is_alive`) that fails when `answers` has failed for so long; then the time starts again."""
+    silent_since: float | None = None
+
+    async def is_alive() -> bool:
+        nonlocal silent_since
+        if await answers():
+            silent_since = None
+            return True
+        silent_since = silent_since or monotonic()
+        if monotonic() - silent_since < seconds:
+            return True
+        silent_since = None
+        return False
+
+    return is_alive
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """A process to keep running. `launch` starts it; `log` is the file with its errors.

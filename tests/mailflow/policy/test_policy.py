@@ -186,7 +186,9 @@ async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, cl
 
     rewritten = rewritten_sender(await rcpt(f"team@{EXAMPLE}", "Wrîter@far.test", "1"))
     assert srs.rewriter(api.app.vault, api.app.settings).restore(rewritten) == "Wrîter@far.test"
-    assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # rewritten once per message
+    # Each answer has it: Postfix may not have waited for the first.
+    for again in (f"team@{EXAMPLE}", f"team+x@{EXAMPLE}"):
+        assert rewritten_sender(await rcpt(again, "Wrîter@far.test", "1")) == rewritten
     assert await rcpt(ALICE, "writer@far.test", "2") == "DUNNO"
     assert rewritten_sender(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
     for number, sender in enumerate(("", "x" * 240 + "@far.test", "two words@far.test")):
@@ -199,19 +201,15 @@ async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, cl
     assert await rcpt(f"team@{EXAMPLE}", "writer@far.test", "5", policy_context="expanding") == "DUNNO"
 
 
-async def test_the_first_recipient_with_external_copies_names_the_domain_that_seals(
-    api: Api, client: PostfixClient
-) -> None:
+async def test_each_recipient_with_external_copies_names_its_domain(api: Api, client: PostfixClient) -> None:
     await api.alias(f"team@{EXAMPLE}", ["a@far.test"])
     await api.alias(f"more@{OTHER}", ["b@far.test"])
-    for instance, first, second in (
-        ("1", f"team@{EXAMPLE}", f"more@{OTHER}"),
-        ("2", f"more@{OTHER}", f"team@{EXAMPLE}"),
-    ):
-        changes = {"policy_context": "expanding/4a5b", "sasl_username": "", "instance": instance}
-        action = await client.request("RCPT", recipient=first, sender="writer@far.test", **changes)
-        assert rewritten_sender(action, first.partition("@")[2])
-        assert await client.request("RCPT", recipient=second, sender="writer@far.test", **changes) == "DUNNO"
+    changes = {"policy_context": "expanding/4a5b", "sasl_username": "", "sender": "writer@far.test"}
+    senders = {
+        rewritten_sender(await client.request("RCPT", recipient=each, **changes), each.partition("@")[2])
+        for each in (f"team@{EXAMPLE}", f"more@{OTHER}")
+    }
+    assert len(senders) == 1
 
 
 async def test_concurrent_messages_do_not_exceed_the_limit(api: Api, client: PostfixClient) -> None:

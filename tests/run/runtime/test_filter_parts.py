@@ -60,6 +60,7 @@ async def test_silent_parts_are_found(paths: InstancePaths, monkeypatch: pytest.
     with DnsServer() as dns:
         settings = no_sources().with_stored({"filter.dns_servers": [dns.address]}).settings
         assert await filter_parts.find_silent(settings, paths) == {*_SERVERS}
+        assert [await filter_parts.does_not_hang(paths, part) for part in _SERVERS] == [True] * 4
         servers = {
             part: await asyncio.start_unix_server(converse, getattr(paths, name))
             for part, (name, converse) in _SERVERS.items()
@@ -73,6 +74,7 @@ async def test_silent_parts_are_found(paths: InstancePaths, monkeypatch: pytest.
             getattr(paths, name).unlink()
             servers[part] = await asyncio.start_unix_server(_be_silent, getattr(paths, name))
         assert await filter_parts.find_silent(settings, paths) == {*_SERVERS, "dns"}
+        assert [await filter_parts.does_not_hang(paths, part) for part in _SERVERS] == [False] * 4
         without_dns = no_sources().with_stored({"filter.network_checks": False}).settings
         assert await filter_parts.find_silent(without_dns, paths) == {*_SERVERS}
         for server in servers.values():

@@ -17,7 +17,7 @@ import pytest
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime import child
 from mailkeep.run.runtime.child import Child, Command, spawn
-from mailkeep.run.runtime.supervisor import Service, Supervisor
+from mailkeep.run.runtime.supervisor import Service, Supervisor, tolerate
 
 SLEEP = ("sleep", "60")
 
@@ -111,6 +111,22 @@ async def test_a_service_that_hangs_is_restarted(
     running = supervisor.running["one"]
     hung.add(running.process.pid)
     await until(lambda: running.process.pid not in hung)
+
+
+async def test_a_short_silence_is_tolerated(monkeypatch: pytest.MonkeyPatch):
+    now = 1000.0
+    silences = ((1005, 1060), (1070, 1200))
+
+    async def answers() -> bool:
+        return not any(begun <= now <= ended for begun, ended in silences)
+
+    monkeypatch.setattr("mailkeep.run.runtime.supervisor.monotonic", lambda: now)
+    is_alive = tolerate(answers, 60)
+    found: dict[float, bool] = {}
+    for at in (1000, 1005, 1060, 1062, 1070, 1129, 1130, 1135):
+        now = at
+        found[at] = await is_alive()
+    assert [at for at, was_alive in found.items() if not was_alive] == [1130]
 
 
 async def test_waves_start_in_order_and_stop_in_reverse(supervisor: Supervisor, tmp_path: Path):

@@ -137,14 +137,15 @@ class PolicyServer:
         if not reply.is_positive:
             return str(reply)
         if route.external or route.depends_on_size:
-            has_external = any(each.external for each in routes.values())
             routes[address] = route
-            if secret and route.external and not has_external:
+            if secret and route.external:
                 return self._pass_on(request, secret)
         return DUNNO
 
     def _pass_on(self, request: Mapping[str, str], secret: str) -> str:
-        """The first recipient with external copies decides which domain seals the message (ARC)."""
+        """The same for each recipient with external copies: if an answer comes too late, Postfix asks again or refuses
+        that recipient. The filter takes the first, which decides which domain seals the message (ARC).
+        """
         rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
         domain = receiving.forwarding_domain(self._app, request.get("recipient", ""))
         return rules.prepend_sender(secret, rewritten, domain)
