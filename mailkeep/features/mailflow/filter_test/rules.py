@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -51,8 +51,12 @@ def is_for(message: Message, mailbox: Mailbox) -> bool:
 def find_scan_result(message: Message) -> Decision | None:
     """The virus scanner's decision about a message of the history; None if it did not decide."""
     rule = (message.spam_decided_by or {}).get("rule")
-    known = next((each for each in _SCAN_RESULTS if each == rule), None)
-    return known and Decision("refuse" if message.status == "rejected" else "junk", DecidedBy("server", known))
+    decisions: Iterator[Decision] = (
+        Decision("refuse" if message.status == "rejected" else "junk", DecidedBy("server", each))
+        for each in _SCAN_RESULTS
+        if each == rule
+    )
+    return next(decisions, None)
 
 
 def try_out(

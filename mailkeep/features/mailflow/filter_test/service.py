@@ -30,8 +30,10 @@ async def try_message(app: App, who: Principal, ref: OwnerRef, facts: Facts | UU
     """
     async with app.db.autocommit() as conn:
         owner = await filtering.find_owner(conn, who, ref, "filter.write")
-        message = await _find_message(conn, who, facts) if isinstance(facts, UUID) else None
-        facts = rules.read_facts(message) if message else facts
+        message: Message | None = None
+        if isinstance(facts, UUID):
+            message = await _find_message(conn, who, facts)
+            facts = rules.read_facts(message)
         subject = Subject(owner.domain_id or _NO_DOMAIN, owner.mailbox_id)
         policy = (await filtering.find_policies(conn, [subject], facts))[subject]
     # In a thread, because the first call loads the Public Suffix List.
