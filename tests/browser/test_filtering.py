@@ -100,7 +100,9 @@ async def test_entries_are_added_found_imported_and_removed(browser: Browser, sc
         await expect(errors.get_by_role("row").nth(1)).to_contain_text("x.example")
         await expect(errors).to_be_in_viewport()
         fields, shown = await dialog.locator(".form-fields").bounding_box(), await errors.bounding_box()
-        assert fields and shown and shown["y"] + 60 < fields["y"] + fields["height"], "the errors are scrolled out of sight"
+        assert fields is not None
+        assert shown is not None
+        assert shown["y"] + 60 < fields["y"] + fields["height"], "the errors are scrolled out of sight"
         await dialog.get_by_role("button", name="Close").last.click()
         await page.get_by_role("searchbox").fill("partner")
         await expect(table.get_by_role("row")).to_have_count(2)
