@@ -42,7 +42,7 @@ def list_junk(
 ) -> None:
     """List what the filter filed in Junk or refused, with the rule that decided.
 
-    WHY is that rule, and whose it is. RELEASE says whether the message is still in the folder Junk.
+    WHY is that rule, and its scope. RELEASE says whether the message is still in the folder Junk.
     """
     run_command(as_json, _list(data_dir, address, result, days, limit))
 
@@ -106,7 +106,7 @@ async def _list(
 
 
 def _why(decided_by: Mapping[str, Any] | None) -> str:
-    """The rule that decided and whose it is, such as `deny_entry (domain)`."""
+    """The rule that decided and its scope, such as `deny_entry (domain)`."""
     return f"{decided_by['rule']} ({decided_by['scope']})" if decided_by else "-"
 
 
