@@ -68,7 +68,7 @@ def try_out(
     facts = replace(facts, auth=auth, score=facts.score if is_full_profile or has_score else None)
     envelope = Facts(facts.client_address, facts.mail_from, is_at_rcpt=True)
     at_rcpt = explain(policy, envelope)
-    steps = [TrialStep("rcpt", *_EMBEDDED, is_deciding=False)] if is_ignored else []
+    steps = [_EMBEDDED] if is_ignored else []
     steps += [_to_trial_step(each, "rcpt", envelope, at_rcpt.decision) for each in at_rcpt.steps]
     if at_rcpt.decision.action == "refuse":
         return Trial(at_rcpt.decision, "rcpt", steps)
@@ -86,9 +86,11 @@ _SCAN_RESULTS: Mapping[Rule, str] = {
     "virus": "The message contains a virus",
     "encrypted": "The message contains an encrypted file, which can't be checked",
 }
-_EMBEDDED = (
+_EMBEDDED = TrialStep(
+    "rcpt",
     "Embedded profile",
     "It has no spam filter: the score and results of SPF, DKIM and DMARC that are given here do not count.",
+    is_deciding=False,
 )
 _OUTCOMES = {
     "inbox": "it goes to the inbox",
