@@ -95,9 +95,14 @@ async def test_entries_are_added_found_imported_and_removed(browser: Browser, sc
             await dialog.get_by_role("button", name="Choose file").click()
         await (await chooser.value).set_files({"name": "list.csv", "mimeType": "text/csv", "buffer": rows})
         await dialog.get_by_role("button", name="Import", exact=True).click()
-        await expect_notification(page, "2 entries imported.")
+        await expect_notification(page, "2 of 3 rows imported.")
         errors = dialog.get_by_role("table", name="Errors")
         await expect(errors.get_by_role("row").nth(1)).to_contain_text("x.example")
+        await expect(errors).to_be_in_viewport()
+        fields, shown = await dialog.locator(".form-fields").bounding_box(), await errors.bounding_box()
+        assert fields is not None
+        assert shown is not None
+        assert shown["y"] + 60 < fields["y"] + fields["height"], "the errors are scrolled out of sight"
         await dialog.get_by_role("button", name="Close").last.click()
         await page.get_by_role("searchbox").fill("partner")
         await expect(table.get_by_role("row")).to_have_count(2)
@@ -176,6 +181,7 @@ async def test_an_owner_releases_junk_allows_its_sender_and_takes_that_back(brow
         note = page.get_by_role("status").filter(has_text="You have won is in the inbox.")
         await expect(note).to_contain_text("does not prove")  # the embedded profile checks no authentication
         await expect(row.get_by_role("button", name="Release")).to_have_count(0)
+        await expect(row).to_contain_text("no longer in Junk")
         [entry] = await owner.call("GET", "/filtering/entries")
         assert (entry["list"], entry["value"]) == ("allow", "nora@elsewhere.test")
         await note.get_by_role("button", name="Undo").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from mailkeep.features.mailflow.filtering.model import OwnerValues
 
 _INHERIT = "inherit"
+_NAMES = ("junk_score", "reject_score", "digest", "learn")
 
+_NO_FILTER = "none; the embedded profile has no spam filter, and only the test string GTUBE gives a score"
 _ResultOption = Literal["pass", "fail", "none", "softfail", "neutral", "temperror", "permerror"]
 
 
@@ -72,6 +75,8 @@ def set_values(
         name, equals, text = assignment.partition("=")
         if not equals:
             raise typer.BadParameter(f"{assignment!r} is not NAME=VALUE, such as junk_score=6.")
+        if name not in _NAMES:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(_NAMES)}.")
         body[name] = _value(text)
     run_command(as_json, _set(Owner(data_dir, domain, mailbox), body))
 
@@ -122,7 +127,7 @@ async def _show(owner: Owner) -> CommandResult:
             values, _ = await server.get(app)
         else:
             values = await service.get_values(app, cli_principal(), ref)
-    return _values_result(values)
+        return _values_result(values, is_full_profile=app.settings.is_full_profile)
 
 
 async def _set(owner: Owner, body: dict[str, Any]) -> CommandResult:
@@ -139,21 +144,26 @@ async def _set(owner: Owner, body: dict[str, Any]) -> CommandResult:
             values, _ = await server.change(app, who, service.read_patch(patch))
         else:
             values = await service.change_values(app, who, ref, service.read_change(patch), ANY_VERSION)
-    return _values_result(values)
+        return _values_result(values, is_full_profile=app.settings.is_full_profile)
 
 
-def _values_result(values: OwnerValues) -> CommandResult:
+def _values_result(values: OwnerValues, *, is_full_profile: bool) -> CommandResult:
     from msgspec import to_builtins
 
     from mailkeep.features.mailflow.filtering import service
 
     data = to_builtins(service.to_record(values))
     rows = [[name, _format(field["value"]), field["scope"]] for name, field in data["effective"].items()]
-    training = data["training"]
-    learned = f"{training['spam_learned']} spam, {training['ham_learned']} other"
-    return CommandResult(
-        data, [*table(["SETTING", "VALUE", "SET BY"], rows), "", f"Training: {training['state']} ({learned})"]
-    )
+    training = _describe_training(data["training"]) if is_full_profile else _NO_FILTER
+    return CommandResult(data, [*table(["SETTING", "VALUE", "SET BY"], rows), "", f"Training: {training}"])
+
+
+def _describe_training(training: Mapping[str, Any]) -> str:
+    if training["state"] == "unavailable":
+        return "unknown, because the spam filter does not answer"
+    learned = f"{training['spam_learned']} spam, {training['ham_learned']} wanted"
+    needed = f"; it has no effect before {training['required']} of each" if training["state"] == "collecting" else ""
+    return f"{training['state']} ({learned}{needed})"
 
 
 def _format(value: Any) -> str:

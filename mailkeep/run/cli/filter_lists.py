@@ -73,7 +73,7 @@ def add_entry(
 ) -> None:
     """Add an entry to a list. A domain includes its sub-domains.
 
-    An allow entry applies only if the author or sender of a message is proved by SPF, DKIM or DMARC.
+    An allow entry for an address or a domain applies only if SPF, DKIM or DMARC prove the author or sender.
     """
     body = {"list": list_name, "kind": _kind_of(value), "value": value, "enforced": enforced, "comment": comment}
     run_command(as_json, _add(Owner(data_dir, domain, mailbox), body))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -41,7 +42,7 @@ def list_junk(
 ) -> None:
     """List what the filter filed in Junk or refused, with the rule that decided.
 
-    RELEASE says whether the message is still in the folder Junk.
+    WHY is that rule, and its scope. RELEASE says whether the message is still in the folder Junk.
     """
     run_command(as_json, _list(data_dir, address, result, days, limit))
 
@@ -85,12 +86,13 @@ async def _list(
         for each in page.rows
     ]
     lines = table(
-        ["ID", "AT", "RESULT", "SCORE", "RELEASE", "FROM", "SUBJECT"],
+        ["ID", "AT", "RESULT", "WHY", "SCORE", "RELEASE", "FROM", "SUBJECT"],
         [
             [
                 row["id"],
                 row["at"],
                 row["result"],
+                _why(each.message.spam_decided_by),
                 "-" if each.message.spam_score is None else f"{each.message.spam_score:.1f}",
                 "yes" if each.can_release else "no",
                 each.message.from_address or "-",
@@ -101,6 +103,11 @@ async def _list(
     )
     more = ["There are more messages: use --result, or raise --limit."] if page.next_key else []
     return CommandResult({"address": address, "messages": rows, "more": page.next_key is not None}, [*lines, *more])
+
+
+def _why(decided_by: Mapping[str, Any] | None) -> str:
+    """The rule that decided and its scope, such as `deny_entry (domain)`."""
+    return f"{decided_by['rule']} ({decided_by['scope']})" if decided_by else "-"
 
 
 async def _release(data_dir: Path | None, address: str, message_id: str, allow: bool) -> CommandResult:

@@ -105,7 +105,11 @@ async def test_in_the_embedded_profile_only_networks_are_allowed(api: Api):
     await api.filter_entry("192.0.2.0/24", "allow", "network")
     await api.filter_entry("bad.test", "deny", "domain")
     message = {"mail_from": ANN, "from": ANN, "score": 30, "auth": PASS}
-    assert outcome(await api.dora.post(DOMAIN, message)) == ["inbox", "delivery", None]
+    given = await api.dora.post(DOMAIN, message)
+    assert outcome(given) == ["inbox", "delivery", None]
+    ignored = "rcpt: Embedded profile - It has no spam filter: "
+    assert steps(given)[0].startswith(ignored)
+    assert not any(each.startswith(ignored) for each in steps(await api.dora.post(DOMAIN, {"from": ANN})))
     by_network = message | {"client_address": "192.0.2.1", "from": "x@bad.test", "mail_from": "x@bad.test"}
     assert outcome(await api.dora.post(DOMAIN, by_network)) == ["refuse", "rcpt", ("server", "deny_entry")]
     by_network |= {"from": ANN, "mail_from": ANN}

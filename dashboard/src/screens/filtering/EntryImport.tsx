@@ -19,7 +19,8 @@ export function EntryImport({ requests, onDone }: { requests: FilteringRequests;
   const start = useApiMutation({
     request: (table: CsvTable) => requests.importEntries(toEntries(table)),
     invalidates: ['filtering'],
-    message: ({ succeeded }: ImportAnswer) => `${pluralize(succeeded, 'entry', 'entries')} imported.`,
+    message: ({ succeeded, total }: ImportAnswer) =>
+      succeeded === total ? `${pluralize(total, 'entry', 'entries')} imported.` : `${succeeded} of ${pluralize(total, 'row')} imported.`,
     onSuccess: (result) => (result.failed ? setAnswer(result) : onDone()),
   })
   const failures = (answer?.results ?? []).flatMap(({ index, code, error }) => (code ? [{ index, code, message: error ?? '' }] : []))
@@ -50,13 +51,15 @@ export function EntryImport({ requests, onDone }: { requests: FilteringRequests;
         . Each row is added or refused by itself.
       </p>
       <CsvUpload {...csv} />
-      {upload && failures.length > 0 && (
-        <ErrorTable
-          errors={failures}
-          nameOf={(index) => toObjects(upload.table)[index]?.['value'] ?? ''}
-          numberOf={(index) => upload.table.numbers[index] ?? index + 2}
-        />
-      )}
+      <div className="import-errors">
+        {upload && failures.length > 0 && (
+          <ErrorTable
+            errors={failures}
+            nameOf={(index) => toObjects(upload.table)[index]?.['value'] ?? ''}
+            numberOf={(index) => upload.table.numbers[index] ?? index + 2}
+          />
+        )}
+      </div>
     </Form>
   )
 }

@@ -76,6 +76,12 @@ export function Junk({ requests, filtering, action, explain }: Props) {
   )
 }
 
+/** Where a message is: a released one, or one that its owner has moved or deleted, is in Junk no longer. */
+function placeOf({ result, can_release }: JunkMessage) {
+  if (result === 'refused') return <Badge tone="bad">refused</Badge>
+  return can_release ? <Badge tone="warn">in Junk</Badge> : <Badge>no longer in Junk</Badge>
+}
+
 function columns(action: Action, onRelease: (row: JunkMessage) => void, explain: Props['explain']): readonly Column<JunkMessage>[] {
   return [
     {
@@ -93,8 +99,7 @@ function columns(action: Action, onRelease: (row: JunkMessage) => void, explain:
       header: 'Why',
       cell: (row) => (
         <span className="reason break">
-          {row.result === 'refused' ? <Badge tone="bad">refused</Badge> : <Badge tone="warn">in Junk</Badge>}{' '}
-          {describeReason(row.decided_by, row.score)}. {explain(row.id)}
+          {placeOf(row)} {describeReason(row.decided_by, row.score)}. {explain(row.id)}
         </span>
       ),
     },

@@ -126,7 +126,7 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ...(message.api_key_id ? [['API key', <KeyName id={message.api_key_id} />] as const] : []),
     ...(message.template ? [['Template', <TemplateName {...message.template} />] as const] : []),
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
-    ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
+    ['Message-ID', message.message_id ? <CopyableCode value={message.message_id} what="Message-ID" /> : 'none'],
     ...(message.queue_id ? [['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />] as const] : []),
     ['ID', <CopyableCode value={message.id} what="ID" />],
     ...(message.tags.length

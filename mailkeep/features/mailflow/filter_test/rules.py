@@ -67,11 +67,13 @@ def try_out(
     In the embedded profile nothing proves an author, nor gives a score, unless `has_score`: the message got one there
     (GTUBE). `scan`: what the virus scanner decided.
     """
+    is_ignored = not is_full_profile and not has_score and (facts.score is not None or "pass" in facts.auth.values())
     auth = prove_author(facts.auth, facts.author, facts.mail_from) if is_full_profile else {}
     facts = replace(facts, auth=auth, score=facts.score if is_full_profile or has_score else None)
     envelope = Facts(facts.client_address, facts.mail_from, is_at_rcpt=True)
     at_rcpt = explain(policy, envelope)
-    steps = [_to_trial_step(each, "rcpt", envelope, at_rcpt.decision) for each in at_rcpt.steps]
+    steps = [_EMBEDDED] if is_ignored else []
+    steps += [_to_trial_step(each, "rcpt", envelope, at_rcpt.decision) for each in at_rcpt.steps]
     if at_rcpt.decision.action == "refuse":
         return Trial(at_rcpt.decision, "rcpt", steps)
     final = explain(policy, facts)
@@ -88,6 +90,12 @@ _SCAN_RESULTS: Mapping[Rule, str] = {
     "virus": "The message contains a virus",
     "encrypted": "The message contains an encrypted file, which can't be checked",
 }
+_EMBEDDED = TrialStep(
+    "rcpt",
+    "Embedded profile",
+    "It has no spam filter: the score and results of SPF, DKIM and DMARC that are given here do not count.",
+    is_deciding=False,
+)
 _OUTCOMES = {
     "inbox": "it goes to the inbox",
     "junk": "it goes to Junk",
