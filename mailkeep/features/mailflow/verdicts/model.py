@@ -16,14 +16,9 @@ from mailkeep.features.mailflow.filtering.model import DecidedBy, Decision, Subj
 class FilteredMail(Struct, frozen=True):
     """What Rspamd says about a message (`rspamd/lua/verdict.lua`).
 
-        `auth`: the results as in the field X-Rspamd-Auth. `author`, `possible_authors`: see `Facts`; `from_` is only for
-    <<<<<<< HEAD
-        the history. `recipients` are separated by LF, `symbols` and `possible_authors` by spaces. `refused_by`: the rule
-        or the module of Rspamd that refuses the message; `junk_rule`: the rule that wants it in Junk.
-    =======
-        the history. `recipients` are separated by LF, `symbols` and `possible_authors` by spaces. `refused_by`: the rule or
-        the module of Rspamd that refuses the message; `junk_rule`: the rule that wants it in Junk.
-    >>>>>>> attack
+    `auth`: the results as in the field X-Rspamd-Auth. `author`, `possible_authors`: see `Facts`; `from_` is only for
+    the history. `recipients` are separated by LF, `symbols` and `possible_authors` by spaces. `refused_by`: the rule or
+    the module of Rspamd that refuses the message; `junk_rule`: the rule that wants it in Junk.
     """
 
     queue_id: str
