@@ -12,7 +12,7 @@ from tests.browser.screens import PHONE, WIDE, FaultRecorder, open_context, requ
 from tests.browser.test_screens import AXE, find_violations
 from tests.stack.harness import ADMIN, PASSWORD, Stack, eventually
 
-KEY = "smtp.client_message_rate"
+KEY = "overlays.rspamd"
 
 
 async def review(page: Page, value: str) -> Locator:
@@ -30,7 +30,7 @@ async def test_a_change_is_reviewed_with_its_plan_and_applied(browser: Browser, 
     session = await log_in(alone.api, ADMIN, PASSWORD)
     recorder, violations = FaultRecorder(alone.api), list[Any]()
     try:
-        for viewport in (PHONE, WIDE):
+        for viewport, days in ((PHONE, 3), (WIDE, 4)):
             options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
             async with open_context(browser, session, **options) as context:
                 page = await context.new_page()
@@ -38,12 +38,10 @@ async def test_a_change_is_reviewed_with_its_plan_and_applied(browser: Browser, 
                 await visit(page, alone.api, f"/settings?q={KEY}")
                 await page.add_script_tag(path=AXE)
                 row = page.locator(f"[data-setting='{KEY}']")
-                await expect(row).to_contain_text("Needs an apply: reloads Postfix")
-                dialog = await review(page, "600" if viewport is PHONE else "700")
-                await expect(
-                    dialog.locator(".diff-added").filter(has_text="smtpd_client_message_rate_limit=")
-                ).to_be_visible()
-                action = dialog.get_by_role("table", name="Actions").get_by_role("row").filter(has_text="postfix")
+                await expect(row).to_contain_text("Needs an apply: reloads Rspamd")
+                dialog = await review(page, f'{{"local.d/greylist.conf": "expire = {days}d;"}}')
+                await expect(dialog.locator(".diff-added").filter(has_text=f"expire = {days}d;")).to_be_visible()
+                action = dialog.get_by_role("table", name="Actions").get_by_role("row").filter(has_text="rspamd")
                 await expect(action).to_contain_text("reload")
                 violations += await find_violations(page)
                 assert await page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0, viewport
@@ -54,11 +52,11 @@ async def test_a_change_is_reviewed_with_its_plan_and_applied(browser: Browser, 
                 if viewport is WIDE:
                     await apply(page, note)
                     await expect(note).to_have_count(0)
-                    await expect(row).to_contain_text("700")
+                    await expect(row).to_contain_text("expire = 4d;")
                     await expect(row.get_by_text("not applied yet")).to_have_count(0)
         assert (violations, recorder.faults) == ([], [])
     finally:
-        await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": {KEY: None}})
+        await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": {KEY: None}, "current_password": PASSWORD})
         await asyncio.to_thread(apply_by_the_api, alone)
 
 
@@ -68,7 +66,7 @@ async def apply(page: Page, note: Locator) -> None:
     await dialog.get_by_label("Watch the services").fill("5")
     await dialog.get_by_role("button", name="Apply").press("Enter")
     operation = page.get_by_role("dialog", name="Operation")
-    await expect(operation.get_by_role("list").get_by_text("switch and reload postfix")).to_be_visible(timeout=60_000)
+    await expect(operation.get_by_role("list").get_by_text("switch and reload rspamd")).to_be_visible(timeout=60_000)
     await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)
     await page.keyboard.press("Escape")
     await expect(operation).to_have_count(0)
