@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mailkeep.core.ids import uuid7
 from mailkeep.run.runtime.router import ENDPOINTS
 from tests.support.client import EXAMPLE, OTHER, Api, reason
 
@@ -29,6 +30,14 @@ ROUTES: Mapping[str, Any] = {
     "DELETE /mailboxes/{id}/sieve/{name}": None,
     "POST /mailboxes/{id}/sieve/{name}/activate": None,
     "POST /mailboxes/{id}/sieve/deactivate": None,
+    "PATCH /mailboxes/{id}/filtering": {"junk_score": 3},
+    "POST /mailboxes/{id}/filtering/entries": {"list": "allow", "kind": "address", "value": "thief@else.test"},
+    "POST /mailboxes/{id}/filtering/entries/import": {
+        "items": [{"list": "allow", "kind": "address", "value": "thief@else.test"}]
+    },
+    "DELETE /mailboxes/{id}/filtering/entries/{entry_id}": None,
+    "POST /mailboxes/{id}/filtering/test": {"from": "ann@else.test"},
+    "POST /mailboxes/{id}/junk/{message_id}/release": {},
 }
 FIELDS: Mapping[str, Any] = {
     "local_part": "moved",
@@ -42,7 +51,7 @@ FIELDS: Mapping[str, Any] = {
     "require_app_passwords": True,
 }
 # What does not affect the owner's access and mail.
-OPEN = {"POST /mailboxes/{id}/recalculate", "name", "time_zone"}
+OPEN = {"POST /mailboxes/{id}/recalculate", "POST /mailboxes/{id}/filtering/test", "name", "time_zone"}
 # Only admins change Sieve scripts of others.
 NEEDS_ADMIN = "/sieve/"
 
@@ -72,8 +81,9 @@ async def test_only_the_same_or_a_higher_rank_changes_a_mailbox(api: Api, owner:
         for route, body in ROUTES.items():
             method, path = route.split()
             path = path.replace("{app_password_id}", str(password)).replace("{name}", "main")
+            path = path.replace("{entry_id}", str(uuid7(api.clock()))).replace("{message_id}", str(uuid7(api.clock())))
             path = path.replace("{id}", str(trashed if path.endswith("/restore") else box))
-            bodies = [{field: value} for field, value in fields] if method == "PATCH" else [body]
+            bodies = [{field: value} for field, value in fields] if route == "PATCH /mailboxes/{id}" else [body]
             for each in bodies:
                 if may:
                     continue

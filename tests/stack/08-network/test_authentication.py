@@ -74,7 +74,8 @@ def test_forged_senders_fail_and_forged_results_are_ignored(stack: Stack) -> Non
     address = "alice@deceived.test"
     everywhere = eventually(lambda: stack.mail_of(address) + stack.mail_of(address, "Junk"))
     (mail,) = [each.lower() for each in everywhere]
-    assert mail.count(b"x-rspamd-auth:") == mail.count(b"\nauthentication-results:") == 1
+    assert mail.count(b"\nauthentication-results:") == 1
+    assert b"x-rspamd-auth:" not in mail
     assert b"dmarc=pass" not in mail
 
 
