@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.run.cli import install
 from tests.stack import harness
 from tests.stack.harness import Stack
 from tests.support.scratch import new_directory
@@ -20,8 +19,7 @@ from tests.support.scratch import new_directory
 @pytest.fixture(scope="session")
 def stack_folder() -> Iterator[Path]:
     """The folder of the running instance."""
-    if missing := install.make_plan().steps:
-        pytest.skip(f"the full profile needs: {'; '.join(missing)} (`mailkeep install` does it)")
+    harness.require_full_profile()
     folder = new_directory("mailkeep-stack-", 0o755, programs=True)
     try:
         harness.start(folder)

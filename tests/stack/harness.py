@@ -29,8 +29,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
+import pytest
+
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.run.cli import install
 from mailkeep.run.processes.node import NodeAgent, create_rotation
 from mailkeep.run.runtime.context import attach
 from tests.stack import names
@@ -38,6 +41,14 @@ from tests.support.instance import PROGRAM, ROOT
 from tests.support.ports import free_port
 
 T = TypeVar("T")
+
+
+def require_full_profile(*, antivirus: bool = False) -> None:
+    """Skip the test if this machine lacks what the full profile needs."""
+    if missing := install.make_plan(antivirus=antivirus).steps:
+        command = f"mailkeep install{' --antivirus' if antivirus else ''}"
+        pytest.skip(f"the full profile needs: {'; '.join(missing)} (`{command}` does it)")
+
 
 ADDRESS, INTERNET, HOSTNAME = "127.0.0.1", "127.0.0.26", "mx.stack.test"
 ADMIN, PASSWORD = "admin@localhost", "correct horse battery staple"

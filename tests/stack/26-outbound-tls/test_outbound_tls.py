@@ -18,7 +18,6 @@ import trustme
 
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.cli import install
 from tests.stack import harness
 from tests.stack.harness import Stack, eventually, free_address
 from tests.stack.tls_peers import TlsPeer
@@ -99,8 +98,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    if missing := install.make_plan().steps:
-        pytest.skip(f"the full profile needs: {'; '.join(missing)} (`mailkeep install` does it)")
+    harness.require_full_profile()
     require_knot()
     folder = new_directory("mailkeep-tls-", 0o755, programs=True)
     authority = trustme.CA()

@@ -16,7 +16,6 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.cli import install
 from mailkeep.run.runtime import service_status
 from tests.stack import harness
 from tests.stack.harness import Stack, eventually, letter
@@ -33,8 +32,7 @@ def without_failed_logins() -> None:
 
 @pytest.fixture(scope="module")
 def copies() -> Iterator[Stack]:
-    if missing := install.make_plan().steps:
-        pytest.skip(f"the full profile needs: {'; '.join(missing)} (`mailkeep install` does it)")
+    harness.require_full_profile()
     folder = new_directory("mailkeep-copies-", 0o755, programs=True)
     overlay = folder / "data" / "overlays" / "rspamd" / "local.d"
     overlay.mkdir(parents=True)

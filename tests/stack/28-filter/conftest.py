@@ -20,7 +20,6 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generat
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from mailkeep.db import postgres
-from mailkeep.run.cli import install
 from tests.stack import harness
 from tests.stack.harness import Stack, eventually
 from tests.support.dns_server import DnsServer
@@ -157,8 +156,7 @@ def without_failed_logins() -> None:
 
 @pytest.fixture(scope="session")
 def lab() -> Iterator[Filtering]:
-    if missing := install.make_plan().steps:
-        pytest.skip(f"the full profile needs: {'; '.join(missing)} (`mailkeep install` does it)")
+    harness.require_full_profile()
     folder = new_directory("mailkeep-filter-", 0o755, programs=True)
     with DnsServer("127.0.0.77") as dns:
         try:

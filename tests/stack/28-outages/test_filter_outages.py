@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from mailkeep.run.cli import install
 from tests.stack import harness, outages
 from tests.stack.outages import World
 from tests.support.scratch import new_directory
@@ -23,8 +22,7 @@ def without_failed_logins() -> None:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    if missing := install.make_plan(antivirus=True).steps:
-        pytest.skip(f"it needs: {'; '.join(missing)} (`mailkeep install --antivirus` does it)")
+    harness.require_full_profile(antivirus=True)
     folder = new_directory("mailkeep-outages-", 0o755, programs=True)
     try:
         outages.start(folder)

@@ -31,7 +31,6 @@ from mailkeep.core.clock import utc_now
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons import scanning
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.cli import install
 from mailkeep.run.runtime import checks
 from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.filter_watch import FilterWatch
@@ -172,8 +171,7 @@ def without_failed_logins() -> None:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    if missing := install.make_plan(antivirus=True).steps:
-        pytest.skip(f"it needs: {'; '.join(missing)} (`mailkeep install --antivirus` does it)")
+    harness.require_full_profile(antivirus=True)
     folder = new_directory("mailkeep-scan-", 0o755, programs=True)
     with contextlib.ExitStack() as running:
         running.callback(shutil.rmtree, folder, ignore_errors=True)
