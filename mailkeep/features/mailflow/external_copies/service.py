@@ -108,13 +108,19 @@ async def _judge(
     conn: Conn, diverted: DivertedMail, recipients: Sequence[ExternalRecipient]
 ) -> dict[ExternalRecipient, _Judged]:
     """What the domain of each recipient decides about the copies that it forwards, as at the end of DATA."""
+    names = dict.fromkeys(recipient_domain(each.original) for each in recipients)
+    found = {name: await domains.find_by_name(conn, name) for name in names}
+    # An alias domain has the lists and thresholds of its target. Without a domain the server's apply.
+    subjects = {
+        name: Subject((domain.alias_of or domain.id) if domain else _NO_DOMAIN) for name, domain in found.items()
+    }
+    distinct = list(dict.fromkeys(subjects.values()))
+    policies = await filtering.find_policies(conn, distinct, diverted.facts) if distinct else {}
+    verdicts = {name: diverted.judge(policies[subject]) for name, subject in subjects.items()}
     judged: dict[ExternalRecipient, _Judged] = {}
     for each in recipients:
         name = recipient_domain(each.original)
-        domain = await domains.find_by_name(conn, name)
-        # An alias domain has the lists and thresholds of its target. Without a domain the server's apply.
-        subject = Subject((domain.alias_of or domain.id) if domain else _NO_DOMAIN)
-        verdict = diverted.judge((await filtering.find_policies(conn, [subject], diverted.facts))[subject])
+        domain, verdict = found[name], verdicts[name]
         if not verdict.is_spam:
             name = await routing.find_forwarding_domain(conn, each.original, each.address)
         judged[each] = _Judged(verdict, MessageDomain(domain.id if domain else None, name))

@@ -179,8 +179,9 @@ async def _read_values(app: App, conn: Conn, owner: FilterOwner, status: Trainin
 
 async def read_server(app: App) -> tuple[OwnerValues, str]:
     """The settings of the server, and their entity tag: the number of the newest revision of all settings."""
+    status = await training.read_status(app)
     async with app.db.autocommit() as conn:
-        values = await _read_values(app, conn, SERVER, await training.read_status(app))
+        values = await _read_values(app, conn, SERVER, status)
         stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     own = replace(values.own, **dict.fromkeys(values.defaults))
     return replace(values, own=own), revisions.revision_tag(stored.n)

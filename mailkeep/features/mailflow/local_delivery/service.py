@@ -240,13 +240,17 @@ async def _record_removed_mailboxes(
     the others are not managed.
     """
     reply, at = receiving.smtp_reply("unknown_user"), app.clock()
-    removed: set[LmtpRecipient] = set()
-    for each in recipients:
-        row = RejectedRecipient("", mail.mail_from, each.original, reply.code, reply.enhanced, reply.text)
-        async with app.db.tx() as conn:
-            if await domains.find_by_name(conn, each.address.rpartition("@")[2]):
-                await rejections.record_rejections(conn, [(at, row)])
-                removed.add(each)
+    async with app.db.tx() as conn:
+        names = {each.address.rpartition("@")[2] for each in recipients}
+        managed = {name for name in names if await domains.find_by_name(conn, name)}
+        removed = {each for each in recipients if each.address.rpartition("@")[2] in managed}
+        rows = [
+            RejectedRecipient("", mail.mail_from, each.original, reply.code, reply.enhanced, reply.text)
+            for each in recipients
+            if each in removed
+        ]
+        if rows:
+            await rejections.record_rejections(conn, [(at, row) for row in rows])
     return removed
 
 

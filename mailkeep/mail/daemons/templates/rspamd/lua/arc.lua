@@ -81,10 +81,10 @@ local function seal(task, key)
   end
   local canonical = rspamd_plugins.dkim.canon_header_relaxed
   local options = rspamd_config:get_all_opt('milter_headers').routines['authentication-results']
-  local told = lua_auth_results.gen_auth_results(task, lua_util.override_defaults(lua_auth_results.default_settings, options))
+  local results_text = lua_auth_results.gen_auth_results(task, lua_util.override_defaults(lua_auth_results.default_settings, options))
   sets[instance] = {
     ['ARC-Authentication-Results'] =
-      lua_util.fold_header(task, set_fields[1], string.format('i=%d; %s', instance, told or ''), ';'),
+      lua_util.fold_header(task, set_fields[1], string.format('i=%d; %s', instance, results_text or ''), ';'),
     ['ARC-Message-Signature'] = lua_util.fold_header(task, set_fields[2], signature),
   }
   local digest = hash.create_specific('sha256')
