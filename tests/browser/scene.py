@@ -211,7 +211,8 @@ async def _create_data(scene: Scene) -> None:
 async def _domains(scene: Scene) -> None:
     call = scene.super_admin.call
     example = await call("POST", "/domains", {"name": EXAMPLE, "description": "Mail of the shop"})
-    await call("POST", "/domains", {"name": SHOP})
+    shop = await call("POST", "/domains", {"name": SHOP})
+    await call("PATCH", f"/domains/{shop['id']}/filtering", {"junk_score": 5, "reject_score": 12, "digest": "daily"})
     await call("POST", "/domains", {"name": "bücher.test", "description": "The second-hand books"})
     mailboxes = {
         name: await call(
@@ -232,7 +233,7 @@ async def _domains(scene: Scene) -> None:
     ):
         alias = {"domain_id": example["id"], "source_local_part": source, "destination": destination}
         await call("POST", "/aliases", alias)
-    scene.ids |= {"domain_id": example["id"], "mailbox_id": mailboxes["alice"]["id"]}
+    scene.ids |= {"domain_id": example["id"], "shop_id": shop["id"], "mailbox_id": mailboxes["alice"]["id"]}
     await _reports(scene)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.async_api import Browser, Error, Locator, Page, expect
@@ -155,7 +156,10 @@ async def create_objects(scene: Scene) -> tuple[Caller, tuple[str, str], dict[st
     webhook_record = await call("POST", "/webhooks", webhook)
     caller = await log_in(scene.http, email, PASSWORD)
     await caller.call("POST", "/api-keys", {"name": name})
+    next_week = (datetime.now(UTC) + timedelta(days=7)).isoformat()
+    scheduled = await scene.send(subject=f"Scheduled by {name}", scheduled_at=next_week)
     ids = {"domain_id": domain["id"], "mailbox_id": mailboxes[0]["id"], "webhook_id": webhook_record["id"]}
+    ids["scheduled_id"] = scheduled["id"]
     return caller, (email, PASSWORD), scene.ids | ids
 
 

@@ -71,7 +71,7 @@ FORMS = (
     Form("mailbox", "/mailboxes/{mailbox_id}?tab=settings", ""),
     Form("new app password", "/mailboxes/{mailbox_id}?tab=app-passwords", "", ("New app password",)),
     Form("forward", "/mailboxes/{mailbox_id}?tab=vacation", ""),
-    Form("filter settings", "/filtering", ""),
+    Form("filter settings", "/domains/{shop_id}?tab=filtering", ""),
     Form("filtering test", "/filtering?tab=test", "Test"),
     Form("new filter entry", "/domains/{domain_id}?tab=filtering&view=list&new=yes", "Add entry"),
     Form("import filter entries", "/filtering?tab=list", "", ("Import",)),

@@ -33,7 +33,7 @@ export function Outcomes({ values, saved }: { values: Values; saved: FilterSetti
           ))}
         </tbody>
       </table>
-      <p className="outcomes-note small">{describeConsequence(reject_score.value, refusal)}</p>
+      <p className="small">{describeConsequence(reject_score.value, refusal)}</p>
     </div>
   )
 }

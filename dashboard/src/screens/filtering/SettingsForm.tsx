@@ -132,55 +132,57 @@ function SettingsForm({ requests, action, saved }: Props & { saved: FilterSettin
     )
   }
   return (
-    <Form
-      onSubmit={() => save.mutate(values)}
-      error={save.error}
-      isDirty={form.isDirty}
-      formFields={form.names}
-      actions={
-        <Allowed action={action}>
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-        </Allowed>
-      }
-    >
-      <ul className="settings">
-        {threshold('junk_score')}
-        {threshold('reject_score')}
-        <Inherited
-          {...row('digest', DIGESTS[saved.effective.digest.value])}
-          {...(canWrite && { onOverride: () => form.set('digest', saved.effective.digest.value) })}
-        >
-          {(labels) => (
-            <Select
-              {...labels}
-              name="digest"
-              allowDeselect={false}
-              data={Object.entries(DIGESTS).map(([value, label]) => ({ value, label }))}
-              value={values.digest}
-              onChange={(value) => form.set('digest', value as Values['digest'])}
-              error={form.errorOf('digest')}
-            />
-          )}
-        </Inherited>
-        <Inherited
-          {...row('learn', saved.effective.learn.value ? 'On' : 'Off')}
-          {...(canWrite && { onOverride: () => form.set('learn', saved.effective.learn.value) })}
-        >
-          {(labels) => <Switch {...labels} name="learn" label={values.learn ? 'On' : 'Off'} {...form.checkbox('learn')} />}
-        </Inherited>
-      </ul>
-      <Outcomes values={values} saved={saved} />
-      <ConflictDialog
+    <>
+      <Form
+        onSubmit={() => save.mutate(values)}
         error={save.error}
-        form={form}
-        version={version}
-        labels={LABELS}
-        load={async () => initialValues(await requests.load())}
-        onClose={save.reset}
-        onSave={save.mutate}
-      />
-    </Form>
+        isDirty={form.isDirty}
+        formFields={form.names}
+        actions={
+          <Allowed action={action}>
+            <Button type="submit" loading={save.isPending}>
+              Save
+            </Button>
+          </Allowed>
+        }
+      >
+        <ul className="settings">
+          {threshold('junk_score')}
+          {threshold('reject_score')}
+          <Inherited
+            {...row('digest', DIGESTS[saved.effective.digest.value])}
+            {...(canWrite && { onOverride: () => form.set('digest', saved.effective.digest.value) })}
+          >
+            {(labels) => (
+              <Select
+                {...labels}
+                name="digest"
+                allowDeselect={false}
+                data={Object.entries(DIGESTS).map(([value, label]) => ({ value, label }))}
+                value={values.digest}
+                onChange={(value) => form.set('digest', value as Values['digest'])}
+                error={form.errorOf('digest')}
+              />
+            )}
+          </Inherited>
+          <Inherited
+            {...row('learn', saved.effective.learn.value ? 'On' : 'Off')}
+            {...(canWrite && { onOverride: () => form.set('learn', saved.effective.learn.value) })}
+          >
+            {(labels) => <Switch {...labels} name="learn" label={values.learn ? 'On' : 'Off'} {...form.checkbox('learn')} />}
+          </Inherited>
+        </ul>
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={LABELS}
+          load={async () => initialValues(await requests.load())}
+          onClose={save.reset}
+          onSave={save.mutate}
+        />
+      </Form>
+      <Outcomes values={values} saved={saved} />
+    </>
   )
 }
