@@ -140,4 +140,3 @@ async def test_the_page_of_a_link_needs_no_javascript(browser: Browser, scene: S
     (row,) = await call("GET", f"/suppressions?group_id={group}&address={reader}")
     assert (row["reason"], row["source_message_id"]) == ("unsubscribe", message_id)
     await call("DELETE", f"/suppressions/{row['id']}")
-
