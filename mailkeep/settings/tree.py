@@ -68,6 +68,14 @@ class HttpSettings:
     slowest_bytes_per_second: int = _setting(
         32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9, read_at_start=ALL
     )
+    processes: int = _setting(
+        0,
+        "Number of processes that serve the API (full profile); 0: one for each core, at most 4. The embedded profile "
+        "has one.",
+        low=0,
+        high=16,
+        read_at_start=ALL,
+    )
     max_connections: int = _setting(
         4096,
         "Maximum number of connections; further ones get 503 and are closed.",
@@ -106,7 +114,13 @@ class DatabaseSettings:
         secret=True,
         read_at_start=ALL,
     )
-    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500, read_at_start=ALL)
+    pool_size: int = _setting(
+        10,
+        "Maximum number of connections per process; the API has `http.processes` of them.",
+        low=2,
+        high=500,
+        read_at_start=ALL,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +207,7 @@ class LimitsSettings:
     )
     event_streams: int = _setting(
         200,
-        "Maximum number of event streams (`GET /events/stream`) per process; further ones get 503.",
+        "Maximum number of event streams (`GET /events/stream`); further ones get 503.",
         low=1,
         high=100_000,
     )
