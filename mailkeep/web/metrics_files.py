@@ -34,6 +34,11 @@ class MetricsFiles:
         MultiProcessCollector(registry, path=str(self._folder))
         registry.register(_Processes(list(pids)))
 
+    def close(self) -> None:
+        """Close this process's files; nothing counts in them any more."""
+        for file in self._files.values():
+            file.close()
+
     def _make_value(  # noqa: PLR0913 - prometheus_client calls it
         self,
         kind: str,

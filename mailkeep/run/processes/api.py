@@ -50,6 +50,7 @@ async def serve(app: App, process: Process) -> None:
         metrics = Metrics()
         if app.memory.processes > 1:
             files = MetricsFiles(process.paths.metrics, app.memory.slot)
+            stack.callback(files.close)
             metrics = Metrics(files, lambda: filter(None, app.memory.read(process_group.PID)))
         await serve_http(app, public, internal, metrics, stack)
         if is_first:
