@@ -18,6 +18,7 @@ from mailkeep.core.counters import Counters
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db.pool import DatabasePool
 from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.jobs.batches import BatchWriter
@@ -70,13 +71,14 @@ class App:
     parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
     report_reader: ReportReader = field(default_factory=ReportReader)  # reads reports of other servers
     renderer: Renderer = field(default_factory=Renderer)  # renders templates in child processes
-    sieve: SieveChecker = field(default_factory=SieveChecker)  # checks Sieve scripts
-    streams: Streams = field(default_factory=Streams)  # event streams
+    memory: SharedMemory = field(default_factory=SharedMemory)  # where the processes of the API count together
+    sieve: SieveChecker = field(init=False)  # checks Sieve scripts
+    streams: Streams = field(init=False)  # event streams
     outbound: OutboundClient = field(default_factory=OutboundClient)  # outbound HTTP
     counters: Counters = field(default_factory=Counters)  # of this process, for the metrics
     cpu_limit: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     """Limits CPU-intensive work in threads to two at a time, because they share the interpreter with the event loop."""
-    refusal_limit: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_PER_MINUTE))
+    refusal_limit: MinuteLimit[Principal] = field(init=False)
     openid: OpenIdClient = field(init=False)  # caches metadata of identity providers
     _batch_writers: dict[Any, BatchWriter[Any, Any]] = field(
         init=False, default_factory=dict[Any, BatchWriter[Any, Any]]
@@ -84,6 +86,9 @@ class App:
 
     def __post_init__(self) -> None:
         self.openid = OpenIdClient(self.outbound)
+        self.sieve = SieveChecker(self.memory)
+        self.streams = Streams(self.memory)
+        self.refusal_limit = MinuteLimit[Principal](REFUSALS_PER_MINUTE, self.memory, "refusals")
 
     @property
     def dns_query(self) -> DnsQuery:

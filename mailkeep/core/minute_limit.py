@@ -8,32 +8,39 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from mailkeep.core.shared_memory import SharedMemory, key_of
+
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Minute(Generic[T]):
-    """The counts of one key and minute: events within the limit, excess events by name, and the latest value."""
+    """The counts of one key and minute in this process: excess events by name, and the latest value."""
 
     latest: T
-    allowed: int = 0
     exceeded: Counter[str] = field(default_factory=Counter[str])
 
 
 class MinuteLimit(Generic[T]):
-    """At most `limit` events per key and minute, in this process. The counts are lost if the process is killed."""
+    """At most `limit` events per key and minute, in all processes that share `memory`. The counts of a process are lost
+    if it is killed.
+    """
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, memory: SharedMemory | None = None, name: str = "") -> None:
+        self._limit, self._name = limit, name
+        self._memory = memory or SharedMemory()
         self._minutes: dict[tuple[Hashable, int], Minute[T]] = {}
 
     def allow(self, key: Hashable, name: str, latest: T, at: datetime) -> bool:
         """Whether this event is within the limit; if not, it is counted under `name`."""
-        minute = self._minutes.setdefault((key, int(at.timestamp()) // 60), Minute(latest))
+        number = int(at.timestamp()) // 60
+        minute = self._minutes.setdefault((key, number), Minute(latest))
         minute.latest = latest
-        if minute.allowed < self._limit:
-            minute.allowed += 1
-            return True
+        shared_key = self._shared_key(key, number)
+        with self._memory:
+            if sum(self._memory.read(shared_key)) < self._limit:
+                self._memory.add(shared_key, 1)
+                return True
         minute.exceeded[name] += 1
         return False
 
@@ -41,4 +48,10 @@ class MinuteLimit(Generic[T]):
         """Remove and return the minutes before `at` (None: all) that exceeded the limit."""
         now = None if at is None else int(at.timestamp()) // 60
         past = [key for key in self._minutes if key[1] != now]
+        with self._memory:
+            for key, number in past:
+                self._memory.write(self._shared_key(key, number), 0)
         return [minute for key in past if (minute := self._minutes.pop(key)).exceeded]
+
+    def _shared_key(self, key: Hashable, number: int) -> int:
+        return key_of(f"{self._name} {key} {number}")

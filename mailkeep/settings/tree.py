@@ -19,8 +19,8 @@ from mailkeep.settings.formats import (
     PORTS,
     PROVIDERS,
     ROLES,
-    URL,
 )
+from mailkeep.settings.http import HttpSettings
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
 from mailkeep.settings.server import (
     FilterSettings,
@@ -30,58 +30,6 @@ from mailkeep.settings.server import (
     ServerSettings,
     TlsSettings,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpSettings:
-    """The API over HTTP."""
-
-    listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT, read_at_start=ALL)
-    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL, read_at_start=ALL)
-    trusted_proxies: tuple[str, ...] = _setting(
-        (),
-        "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.",
-        NETWORKS,
-        read_at_start=ALL,
-    )
-    internal: str = _setting(
-        "127.0.0.1:8081",
-        "Where metrics are served (not public); port 0: a free port, which is also used if this default is in use.",
-        ENDPOINT,
-        read_at_start=ALL,
-    )
-    metrics_token: str = _setting(
-        "",
-        "The token that `/metrics` requires (`Authorization: Bearer`); empty: only loopback may read the metrics.",
-        secret=True,
-        read_at_start=ALL,
-    )
-    header_timeout_seconds: float = _setting(
-        10, "How long a client may take to send the header section.", low=1, high=300, read_at_start=ALL
-    )
-    body_timeout_seconds: float = _setting(
-        30, "How long a client may pause while it sends a body.", low=1, high=600, read_at_start=ALL
-    )
-    read_timeout_seconds: float = _setting(
-        30, "How long a client may read almost nothing of a response.", low=1, high=600, read_at_start=ALL
-    )
-    slowest_bytes_per_second: int = _setting(
-        32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9, read_at_start=ALL
-    )
-    max_connections: int = _setting(
-        4096,
-        "Maximum number of connections; further ones get 503 and are closed.",
-        low=16,
-        high=1_000_000,
-        read_at_start=ALL,
-    )
-    max_connections_per_address: int = _setting(
-        1024,
-        "Maximum number of connections of one client address (IPv6: /64 network), except `trusted_proxies`.",
-        low=1,
-        high=1_000_000,
-        read_at_start=ALL,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +54,13 @@ class DatabaseSettings:
         secret=True,
         read_at_start=ALL,
     )
-    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500, read_at_start=ALL)
+    pool_size: int = _setting(
+        10,
+        "Maximum number of connections per process; the API has `http.processes` of them.",
+        low=2,
+        high=500,
+        read_at_start=ALL,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +147,7 @@ class LimitsSettings:
     )
     event_streams: int = _setting(
         200,
-        "Maximum number of event streams (`GET /events/stream`) per process; further ones get 503.",
+        "Maximum number of event streams (`GET /events/stream`); further ones get 503.",
         low=1,
         high=100_000,
     )
@@ -364,7 +318,7 @@ class LogSettings:
 class Settings:
     """All settings."""
 
-    http: HttpSettings = HttpSettings()
+    http: HttpSettings = HttpSettings()  # noqa: RUF009 - frozen
     database: DatabaseSettings = DatabaseSettings()
     smtp: SmtpSettings = SmtpSettings()
     mta: MtaSettings = MtaSettings()

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from starlette.requests import Request
 
 from mailkeep.core.errors import BadRequest, InvalidJson, PayloadTooLarge, UnsupportedMediaType
-from mailkeep.settings.tree import HttpSettings
+from mailkeep.settings.http import HttpSettings
 from mailkeep.web.decode_process import LARGE_BODY_BYTES
 from mailkeep.web.memory_budget import SMALL, MemoryReservation
 from mailkeep.web.string_views import JsonText, MappedBody

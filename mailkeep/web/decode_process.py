@@ -23,7 +23,9 @@ from uuid import UUID
 from msgspec import UNSET, Struct
 
 from mailkeep.core.child_process import ChildProcess
+from mailkeep.core.concurrency import Budget
 from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild_refusal
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.web.decode import read_json
 from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, type_name
 from mailkeep.web.string_views import JsonText, MappedBody, StringView, is_mostly_large_strings
@@ -52,11 +54,13 @@ class DecodeLimits:
 class Decoder:
     """Decodes request bodies. No process starts before the first large body; `close` ends the child processes."""
 
-    def __init__(self, modules: Sequence[str] = (), limits: DecodeLimits | None = None) -> None:
-        """`modules` define the types that bodies are decoded into."""
+    def __init__(
+        self, modules: Sequence[str] = (), limits: DecodeLimits | None = None, memory: SharedMemory | None = None
+    ) -> None:
+        """`modules` define the types that bodies are decoded into; the processes of `memory` share the limit."""
         self._modules = tuple(modules)
         self.limits = limits or DecodeLimits()
-        self._slots = asyncio.Semaphore(self.limits.children)
+        self._slots = Budget(self.limits.children, memory, "decoders")
         self._idle: list[_DecodeChild] = []
         self._timer: asyncio.TimerHandle | None = None
 

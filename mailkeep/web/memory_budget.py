@@ -1,4 +1,4 @@
-"""A limit on the memory of all request bodies together, granted in the order of the requests.
+"""A limit on the memory of all request bodies together, of all processes, granted in the order of the requests.
 
 A body of up to `SMALL` bytes needs no reservation. A larger one reserves all that it may need at once, before it is
 read: no request waits while it has a reservation, so there is no deadlock.
@@ -7,9 +7,10 @@ read: no request waits while it has a reservation, so there is no deadlock.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 
+from mailkeep.core.concurrency import Budget
 from mailkeep.core.errors import Unavailable
+from mailkeep.core.shared_memory import SharedMemory
 
 SMALL = 64 << 10
 
@@ -17,53 +18,28 @@ SMALL = 64 << 10
 class MemoryBudget:
     """`size` bytes; a reservation that is not granted within `wait_seconds` is refused with UNAVAILABLE."""
 
-    def __init__(self, size: int, wait_seconds: float = 10.0) -> None:
-        self._size = self._free = size
+    def __init__(
+        self, size: int, wait_seconds: float = 10.0, memory: SharedMemory | None = None, name: str = ""
+    ) -> None:
+        self._size = size
         self._wait_seconds = wait_seconds
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._budget = Budget(size, memory, name)
+        self.release = self._budget.release
 
     @property
     def free(self) -> int:
         """Bytes that are not reserved."""
-        return self._free
+        return self._budget.free
 
     async def acquire(self, requested: int) -> int:
         """Wait for `requested` bytes, or for the whole budget if that is less; returns how many are reserved."""
         requested = min(requested, self._size)
-        if requested <= self._free and not self._waiting:
-            self._free -= requested
-            return requested
-        granted = asyncio.get_running_loop().create_future()
-        self._waiting.append((requested, granted))
         try:
             async with asyncio.timeout(self._wait_seconds):
-                await granted
-        except (TimeoutError, asyncio.CancelledError) as stopped:
-            if granted.cancelled():
-                self._grant()  # a smaller request behind this one may fit now
-            else:
-                self.release(requested)  # granted and cancelled at the same time
-            if isinstance(stopped, TimeoutError):
-                raise Unavailable(
-                    "Too many large requests at the same time; try again later.", retry_after=5
-                ) from stopped
-            raise
+                await self._budget.acquire(requested)
+        except TimeoutError as stopped:
+            raise Unavailable("Too many large requests at the same time; try again later.", retry_after=5) from stopped
         return requested
-
-    def release(self, size: int) -> None:
-        """Return bytes to the budget."""
-        self._free += size
-        self._grant()
-
-    def _grant(self) -> None:
-        while self._waiting:
-            requested, granted = self._waiting[0]
-            if not granted.done():
-                if requested > self._free:
-                    return
-                self._free -= requested
-                granted.set_result(None)
-            self._waiting.popleft()
 
 
 class MemoryReservation:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mailkeep.core.counters import Count
 from mailkeep.core.errors import Unavailable
+from mailkeep.web.metrics_files import IN_FLIGHT_MODE, MetricsFiles
 from mailkeep.web.pipeline import AnsweredRequest
 
 # From the database, so each process reports the sum of all: do not add them up.
@@ -40,12 +41,15 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 
 
 class Metrics:
-    """The metrics of one process, in a registry of their own."""
+    """The metrics of the process or processes that serve the API, in a registry of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: MetricsFiles | None = None, pids: Callable[[], Iterable[int]] = tuple) -> None:
+        """`files`: several processes count together; `pids` are their IDs."""
+        self._files, self._pids = files, pids
         self._registry = registry = prometheus.CollectorRegistry()
-        for collector in (prometheus.ProcessCollector, prometheus.PlatformCollector, prometheus.GCCollector):
-            collector(registry=registry)
+        if files is None:
+            for collector in (prometheus.ProcessCollector, prometheus.PlatformCollector, prometheus.GCCollector):
+                collector(registry=registry)
         labels = ("method", "path", "status")
         self._requests = prometheus.Counter("mailkeep_http_requests", "Completed requests.", labels, registry=registry)
         self._durations = prometheus.Histogram(
@@ -58,7 +62,10 @@ class Metrics:
         # Cached, because finding a metric by its labels takes longer than counting.
         self._request_metrics: dict[tuple[str, str, int], tuple[prometheus.Counter, prometheus.Histogram]] = {}
         self._in_flight = prometheus.Gauge(
-            "mailkeep_http_requests_in_flight", "Requests in progress.", registry=registry
+            "mailkeep_http_requests_in_flight",
+            "Requests in progress.",
+            registry=registry,
+            multiprocess_mode=IN_FLIGHT_MODE,
         )
         self._refusals = prometheus.Counter(
             "mailkeep_http_refusals", "Refused requests by error code.", ("status", "code"), registry=registry
@@ -93,7 +100,12 @@ class Metrics:
         """All metrics in the text format, with the counters of all processes (`core/counters`)."""
         sums = prometheus.CollectorRegistry()
         sums.register(_StoredCounters(stored))
-        return prometheus.generate_latest(self._registry) + prometheus.generate_latest(sums)
+        registry = self._registry
+        if self._files:
+            registry = prometheus.CollectorRegistry()
+            self._files.register(registry, self._pids())
+            prometheus.PlatformCollector(registry=registry)
+        return prometheus.generate_latest(registry) + prometheus.generate_latest(sums)
 
 
 class _StoredCounters(Collector):

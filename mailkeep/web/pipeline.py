@@ -34,6 +34,7 @@ from mailkeep.core.errors import (
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import LimitsSettings
@@ -79,6 +80,11 @@ class PipelineContext(IdempotencyContext, Protocol):
     @property
     def vault(self) -> Vault:
         """Seals pagination cursors."""
+        ...
+
+    @property
+    def memory(self) -> SharedMemory:
+        """Where the processes of the API count together."""
         ...
 
 
@@ -128,18 +134,20 @@ class Pipeline:
         self._router = router
         self._access = access
         self._keys = IdempotencyKeys(app)
-        self._budget = MemoryBudget(limits.body_budget_mb << 20)
-        self._anonymous_budget = MemoryBudget(_ANONYMOUS_BODIES)
+        self._budget = MemoryBudget(limits.body_budget_mb << 20, memory=app.memory, name="bodies")
+        self._anonymous_budget = MemoryBudget(_ANONYMOUS_BODIES, memory=app.memory, name="anonymous bodies")
         self._meter = meter
         modules = {kind.__module__ for endpoint in router.endpoints for kind in variants(endpoint.body)}
-        self._decoder = Decoder(sorted(modules))
+        self._decoder = Decoder(sorted(modules), memory=app.memory)
         self._set_limits(limits)
 
     def _set_limits(self, limits: LimitsSettings) -> None:
         self._limits = limits
-        self._address_limit = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
-        self._login_limit = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
-        self._page_limit = AddressLimit(_PAGES_PER_SECOND, _PAGES_AT_ONCE)
+        requests, logins = limits.requests_per_second, limits.login_per_second
+        memory = self._app.memory
+        self._address_limit = AddressLimit(requests, max(1, round(2 * requests)), memory, "requests")
+        self._login_limit = AddressLimit(logins, max(1, round(logins)), memory, "logins")
+        self._page_limit = AddressLimit(_PAGES_PER_SECOND, _PAGES_AT_ONCE, memory, "pages")
 
     async def close(self) -> None:
         """End the child processes, after the last request."""

@@ -1,4 +1,5 @@
-"""Long-lived responses (event streams) of a process: their number is limited, and they are woken and closed together.
+"""Long-lived responses (event streams): their number is limited over all processes of the API, and those of a process
+are woken and closed together.
 
 A process has one `Streams`. A response opens a `Stream` for its duration. A background task wakes all streams when
 there is something new; `close` ends them before the listener stops.
@@ -7,12 +8,14 @@ there is something new; `close` ends them before the listener stops.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from uuid import UUID
 
 from mailkeep.core.errors import RateLimitExceeded, Unavailable
+from mailkeep.core.shared_memory import SharedMemory, key_of
+
+_ALL = key_of("streams")
 
 
 class Stream:
@@ -43,10 +46,10 @@ class Stream:
 class Streams:
     """The streams of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: SharedMemory | None = None) -> None:
         self.closing = False
         self._streams: set[Stream] = set()
-        self._callers: Counter[UUID] = Counter()
+        self._memory = memory or SharedMemory()
         self._not_empty = asyncio.Event()
 
     def __len__(self) -> int:
@@ -56,15 +59,19 @@ class Streams:
         """RATE_LIMIT_EXCEEDED if the caller has too many streams; UNAVAILABLE if there are too many in total or the
         process is shutting down.
         """
+        with self._memory:
+            self._check_capacity(caller, max_streams, max_per_caller)
+
+    def _check_capacity(self, caller: UUID, max_streams: int, max_per_caller: int) -> None:
         if self.closing:
             raise Unavailable("The server is shutting down.")
-        if self._callers[caller] >= max_per_caller:
+        if sum(self._memory.read(key_of(f"streams {caller}"))) >= max_per_caller:
             raise RateLimitExceeded(
                 f"You have {max_per_caller} event streams open; close one first.",
                 retry_after=5,
                 reason="too_many_streams",
             )
-        if len(self._streams) >= max_streams:
+        if sum(self._memory.read(_ALL)) >= max_streams:
             raise Unavailable(
                 "The server has too many event streams open; try again later.",
                 retry_after=10,
@@ -74,20 +81,24 @@ class Streams:
     @contextmanager
     def open(self, caller: UUID, *, max_streams: int, max_per_caller: int) -> Generator[Stream]:
         """Register a stream for the duration of the block; raises as `check_capacity` does."""
-        self.check_capacity(caller, max_streams=max_streams, max_per_caller=max_per_caller)
         stream = Stream(self)
+        with self._memory:
+            self._check_capacity(caller, max_streams, max_per_caller)
+            self._count(caller, 1)
         self._streams.add(stream)
-        self._callers[caller] += 1
         self._not_empty.set()
         try:
             yield stream
         finally:
             self._streams.discard(stream)
-            self._callers[caller] -= 1
-            if not self._callers[caller]:
-                del self._callers[caller]
+            with self._memory:
+                self._count(caller, -1)
             if not self._streams:
                 self._not_empty.clear()
+
+    def _count(self, caller: UUID, number: int) -> None:
+        self._memory.add(key_of(f"streams {caller}"), number)
+        self._memory.add(_ALL, number)
 
     async def wait_for_stream(self) -> None:
         """Wait until there is a stream."""

@@ -20,6 +20,7 @@ from mailkeep.core.errors import (
 from mailkeep.core.page import Page
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import Vault
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db.pool import DatabasePool
 from mailkeep.settings import Settings
 from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Listing, Rate
@@ -116,6 +117,7 @@ class FakeContext:
     now: datetime = NOW
     vault: Vault = field(default_factory=lambda: Vault(b"x" * 32))
     db: DatabasePool = field(default_factory=lambda: DatabasePool(""))  # never opened
+    memory: SharedMemory = field(default_factory=SharedMemory)
 
     def clock(self) -> datetime:
         return self.now

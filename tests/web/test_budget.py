@@ -120,10 +120,10 @@ async def test_memory_is_released_when_the_client_disconnects(setup: PipelineSet
 
 async def test_requests_without_credentials_have_a_separate_budget(setup: PipelineSetup):
     body = b'{"text": "' + b"x" * (2 * SMALL) + b'"}'
-    setup.pipeline._budget._free = 0
+    await setup.pipeline._budget.acquire(4 * MIB)
     answer = await setup.call("POST", f"{API}/login", JSON_TYPE | {"content-length": str(len(body))}, [body])
     assert answer.code != "UNAVAILABLE"
-    setup.pipeline._budget._free = 4 * MIB
+    setup.pipeline._budget.release(4 * MIB)
     reservations = [MemoryReservation(setup.pipeline._budget) for _ in range(16)]
     for reservation in reservations:
         reservation.use_budget(setup.pipeline._anonymous_budget)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
+from prometheus_client import values
 
 from mailkeep.core.counters import Count, Counters
 from mailkeep.core.errors import Unavailable
+from mailkeep.web import metrics_files
 from mailkeep.web.metrics import Metrics, internal_app
+from mailkeep.web.metrics_files import MetricsFiles
 from mailkeep.web.pipeline import AnsweredRequest, Pipeline
 from mailkeep.web.router import Router
 from tests.support.caller import Caller
@@ -130,3 +136,38 @@ async def test_with_a_token_it_is_required_from_everywhere():
             assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
             assert b"process_" not in answer.body
         assert (await call("GET", "/metrics", {"authorization": "Bearer a long token"})).status == 200
+
+
+def test_several_processes_report_the_sum_and_a_successor_continues_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(values, "ValueClass", values.ValueClass)  # restored at the end
+
+    opened: list[MetricsFiles] = []
+
+    def start(slot: int) -> Metrics:
+        opened.append(MetricsFiles(tmp_path, slot))
+        metrics = Metrics(opened[-1], lambda: [os.getpid(), os.getppid()])
+        metrics.track_in_flight().__enter__()
+        return metrics
+
+    def answer(metrics: Metrics, seconds: float) -> None:
+        metrics.observe(AnsweredRequest("GET", "/open", 200, seconds, None))
+
+    first, second = start(0), start(1)
+    answer(first, 0.002)
+    answer(second, 0.2)
+    metrics_files.forget_gauges(tmp_path, 1)
+    answer(start(1), 0.2)
+    assert {
+        'mailkeep_http_requests_total{method="GET",path="/open",status="200"} 3.0',
+        'mailkeep_http_request_duration_seconds_count{method="GET",path="/open"} 3.0',
+        'mailkeep_http_request_duration_seconds_bucket{le="0.0025",method="GET",path="/open"} 1.0',
+        'mailkeep_http_request_duration_seconds_bucket{le="+Inf",method="GET",path="/open"} 3.0',
+        "mailkeep_http_requests_in_flight 2.0",
+    } <= lines(first)
+    (memory,) = [line for line in lines(first) if line.startswith("process_resident_memory_bytes ")]
+    own = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in (os.getpid(), os.getppid()))
+    assert float(memory.split()[1]) == pytest.approx(own * os.sysconf("SC_PAGE_SIZE"), rel=0.5)
+    for files in opened:
+        files.close()
+    metrics_files.clear(tmp_path)
+    assert not any(tmp_path.iterdir())

@@ -87,6 +87,8 @@ class InstancePaths:
     """The journal of messages that the LMTP agent has delivered to Dovecot and not yet recorded."""
     templates_socket = _RunPath("templates.sock")
     """The socket of the process `node` where the API gets child processes that render templates."""
+    metrics = _RunPath("metrics")
+    """The folder where the processes of the API count their requests, if there are several."""
     policy_socket = _RunPath("mta/policy.sock")
     """The policy agent's socket, for Postfix."""
     milter_socket = _RunPath("mta/milter.sock")

@@ -22,6 +22,8 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from mailkeep.core.child_process import ChildProcess
+from mailkeep.core.concurrency import Budget
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_worker import ANSWER, DONE, REPORT, REQUEST, WHOLE
 from mailkeep.mail.message.report import MessageReport
@@ -89,12 +91,16 @@ class Parser:
 
     worker = "mailkeep.mail.message.parse_worker"
 
-    def __init__(self, folder: Path | None = None, limits: ParseLimits | None = None) -> None:
-        """`folder` holds unnamed temporary files with the messages (None: the system's temporary folder)."""
+    def __init__(
+        self, folder: Path | None = None, limits: ParseLimits | None = None, memory: SharedMemory | None = None
+    ) -> None:
+        """`folder` holds unnamed temporary files with the messages (None: the system's temporary folder). The processes
+        of `memory` share the limits.
+        """
         self._folder = folder
         self.limits = limits or ParseLimits()
-        self._free = asyncio.Semaphore(self.limits.children)
-        self._large_slots = asyncio.Semaphore(self.limits.large_held)
+        self._free = Budget(self.limits.children, memory, f"{self.worker} children")
+        self._large_slots = Budget(self.limits.large_held, memory, f"{self.worker} large")
         self._idle: list[ParseChild] = []
         self._threads: ThreadPoolExecutor | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -139,10 +145,10 @@ class Parser:
         finally:
             self._large_slots.release()
 
-    async def _wait_for(self, semaphore: asyncio.Semaphore) -> None:
+    async def _wait_for(self, slots: Budget) -> None:
         try:
             async with asyncio.timeout(self.limits.wait_seconds):
-                await semaphore.acquire()
+                await slots.acquire()
         except TimeoutError:
             raise UnparsableMessage("The server was busy parsing other messages") from None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.mail.message.parse_process import ParseLimits, Parser
 from mailkeep.mail.message.parse_worker import WHOLE
 from mailkeep.mail.reports.model import Report
@@ -24,8 +25,10 @@ class ReportReader(Parser):
 
     worker = "mailkeep.mail.reports.read"
 
-    def __init__(self, folder: Path | None = None, limits: ParseLimits = REPORT_LIMITS) -> None:
-        super().__init__(folder, limits)
+    def __init__(
+        self, folder: Path | None = None, limits: ParseLimits = REPORT_LIMITS, memory: SharedMemory | None = None
+    ) -> None:
+        super().__init__(folder, limits, memory)
 
     async def read(self, content: Callable[[], Iterable[bytes]]) -> Report:
         """Read the report that `content` opens. Raises UnparsableMessage (also if it takes too long) and OSError."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.isolation import IsolationLimits, IsolationResult, IsolationUnavailable, find_program, run_isolated
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.mail.sieve.config import SieveSettings, render
 from mailkeep.mail.sieve.output import (
     ScriptActions,
@@ -34,9 +35,13 @@ class Envelope:
 
 @dataclass(slots=True)
 class SieveChecker:
-    """Runs at most four programs at a time."""
+    """Runs at most four programs at a time, in all processes that share `memory`."""
 
-    limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(_AT_ONCE, _QUEUE))
+    memory: InitVar[SharedMemory | None] = None
+    limit: ConcurrencyLimit = field(init=False)
+
+    def __post_init__(self, memory: SharedMemory | None) -> None:
+        self.limit = ConcurrencyLimit(_AT_ONCE, _QUEUE, memory, "sieve programs")
 
     async def check(self, script: bytes, settings: SieveSettings) -> ScriptMessages:
         """What is wrong with a script; without errors it is valid.

@@ -18,7 +18,9 @@ from typing import Any
 import msgspec
 
 from mailkeep.core.child_process import ChildProcess
+from mailkeep.core.concurrency import Budget
 from mailkeep.core.isolation import find_obstacle
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.mail.templates.exchange import (
     LENGTH,
     TOO_MUCH_TIME,
@@ -60,11 +62,15 @@ class RenderLimits:
 class Renderer:
     """Renders templates, a few at a time. Starts nothing before the first one; `close` ends the children."""
 
-    def __init__(self, server: Path | None = None, limits: RenderLimits | None = None) -> None:
-        """`server`: a socket; a connection to it is one to a new child. None: children of this process."""
+    def __init__(
+        self, server: Path | None = None, limits: RenderLimits | None = None, memory: SharedMemory | None = None
+    ) -> None:
+        """`server`: a socket; a connection to it is one to a new child. None: children of this process. The
+        processes of `memory` share the limit.
+        """
         self._server = server
         self.limits = limits or RenderLimits()
-        self._slots = asyncio.Semaphore(self.limits.children)
+        self._slots = Budget(self.limits.children, memory, "renderers")
         self._idle: list[_RenderChild] = []
         self._timer: asyncio.TimerHandle | None = None
 

@@ -56,6 +56,7 @@ from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.listener_certificate import ListenerCertificate
 from mailkeep.run.runtime.metrics_flush import flush_counters
+from mailkeep.run.runtime.process_group import create_memory
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGES
 from mailkeep.settings import FirstStart, LoadedSettings, load_settings, parse_dns_servers, parse_endpoint
 from mailkeep.web.metrics import Metrics, internal_app
@@ -151,7 +152,9 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         settings = newest.settings
         logs.set_level(settings.log.level)
         outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
-        app = App(settings, data_dir, utc_now, vault, db, loaded, parser=Parser(data_dir / "tmp"), outbound=outbound)
+        memory = create_memory(settings.http.max_connections)
+        parser = Parser(data_dir / "tmp")
+        app = App(settings, data_dir, utc_now, vault, db, loaded, parser=parser, outbound=outbound, memory=memory)
         app.audit_db = await stack.enter_async_context(audit_database(audit_url))
         stack.push_async_callback(app.parser.close)
         stack.push_async_callback(app.renderer.close)
@@ -226,14 +229,14 @@ async def serve_http(
     )
     await internal.start(metrics_app, grace_seconds=1)
     stack.push_async_callback(internal.stop)
-    await public.start(pipeline, grace_seconds=_HTTP_GRACE_SECONDS, limits=_http_limits(app))
+    await public.start(pipeline, grace_seconds=_HTTP_GRACE_SECONDS, limits=_http_limits(app), memory=app.memory)
     stack.push_async_callback(public.stop)
     stack.enter_context(background(events.watch(app)))
     stack.callback(app.streams.close)
 
 
 def _http_limits(app: App) -> HttpLimits:
-    """The limits for HTTP clients; at most as many connections as there are descriptors for."""
+    """The limits for HTTP clients; in each process at most as many connections as there are descriptors for."""
     settings, http_settings = app.settings, app.settings.http
     limit = descriptors.raise_limit()
     available = descriptors.available_for_http(
@@ -242,7 +245,8 @@ def _http_limits(app: App) -> HttpLimits:
     if available < http_settings.max_connections:
         log.warning("fewer HTTP connections than http.max_connections", connections=available, descriptors=limit)
     return HttpLimits(
-        connections=min(http_settings.max_connections, available),
+        connections=http_settings.max_connections,
+        per_process=available,
         per_address=http_settings.max_connections_per_address,
         trusted=http_settings.trusted_proxies,
         header_seconds=http_settings.header_timeout_seconds,

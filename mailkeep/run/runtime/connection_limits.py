@@ -1,19 +1,24 @@
-"""Limits of an HTTP listener for its clients, and the number of their connections."""
+"""Limits of an HTTP listener for its clients, and the number of their connections to all processes of the API."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mailkeep.core.errors import Unavailable
 from mailkeep.core.network import is_within, source_of
+from mailkeep.core.shared_memory import SharedMemory, key_of
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """Limits for clients; times in seconds. `per_address` does not apply to the networks (CIDR) in `trusted`."""
+    """Limits for clients; times in seconds. `per_address` does not apply to the networks (CIDR) in `trusted`.
+
+    `per_process`: connections of one process, which has only so many descriptors.
+    """
 
     connections: int = 256
+    per_process: int = 256
     per_address: int = 256
     trusted: Sequence[str] = ()
     header_seconds: float = 10.0
@@ -26,28 +31,37 @@ class HttpLimits:
 class ConnectionLimiter:
     """Counts the connections of a listener, in total and by source. `is_stopping`: each has its last request."""
 
-    def __init__(self, limits: HttpLimits) -> None:
+    def __init__(self, limits: HttpLimits, memory: SharedMemory | None = None, name: str = "") -> None:
         self.limits = limits
         self.is_stopping = False
-        self.count = 0
-        self._sources: Counter[str] = Counter()
+        self._memory = memory or SharedMemory()
+        self._name = f"connections {name}"
+
+    @property
+    def count(self) -> int:
+        """The connections to all processes."""
+        return sum(self._memory.read(key_of(self._name)))
 
     def acquire(self, address: str) -> bool:
         """Count a new connection if it is within the limits; whether it is. If so, call `release` when it closes."""
-        source = source_of(address)
-        is_full = self._sources[source] >= self.limits.per_address and not is_within(address, self.limits.trusted)
-        if is_full or self.count >= self.limits.connections:
-            if not self._sources[source]:
-                del self._sources[source]
-            return False
-        self.count += 1
-        self._sources[source] += 1
+        memory, limits = self._memory, self.limits
+        everybody, source = key_of(self._name), key_of(f"{self._name} {source_of(address)}")
+        with memory:
+            counts = memory.read(everybody)
+            if sum(counts) >= limits.connections or counts[memory.slot] >= limits.per_process:
+                return False
+            of_source = sum(memory.read(source))
+            if of_source >= limits.per_address and not is_within(address, limits.trusted):
+                return False
+            try:
+                memory.add(source, 1)
+            except Unavailable:
+                return False
+            memory.add(everybody, 1)
         return True
 
     def release(self, address: str) -> None:
         """Count a closed connection."""
-        source = source_of(address)
-        self.count -= 1
-        self._sources[source] -= 1
-        if not self._sources[source]:
-            del self._sources[source]
+        with self._memory:
+            self._memory.add(key_of(self._name), -1)
+            self._memory.add(key_of(f"{self._name} {source_of(address)}"), -1)

@@ -13,6 +13,7 @@ from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db import postgres
 from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_atomically
 from mailkeep.db.migrate import list_missing, migrate, read_schema
@@ -180,11 +181,18 @@ async def attach(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
 
 @asynccontextmanager
 async def attach_context(
-    context: InstanceContext, application_name: str, *, seals_audit_log: bool = False
+    context: InstanceContext,
+    application_name: str,
+    memory: SharedMemory | None = None,
+    *,
+    seals_audit_log: bool = False,
 ) -> AsyncGenerator[App]:
-    """An App on this context. `seals_audit_log`: the process seals and prunes the audit log."""
+    """An App on this context that counts in `memory`. `seals_audit_log`: the process seals and prunes the audit log."""
     if seals_audit_log:
-        async with audit_database(context.audit_url) as audit_db, attach_context(context, application_name) as app:
+        async with (
+            audit_database(context.audit_url) as audit_db,
+            attach_context(context, application_name, memory) as app,
+        ):
             app.audit_db = audit_db
             yield app
         return
@@ -195,7 +203,16 @@ async def attach_context(
     await db.open()
     outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
     try:
-        yield App(settings, context.data_dir, utc_now, context.vault, db, context.loaded, outbound=outbound)
+        yield App(
+            settings,
+            context.data_dir,
+            utc_now,
+            context.vault,
+            db,
+            context.loaded,
+            outbound=outbound,
+            memory=memory or SharedMemory(),
+        )
     finally:
         await outbound.close()
         await db.close()

@@ -96,6 +96,7 @@ def _create_for_sockets(paths: InstancePaths) -> None:
         ensure_own_folder(folder, mode)
     for folder, mode, owner, group in (
         (paths.run / "ready", 0o700, mailkeep, mailkeep.pw_gid),
+        (paths.metrics, 0o700, mailkeep, mailkeep.pw_gid),
         (paths.postfix_sockets, 0o2750, mailkeep, postfix.pw_gid),
         (paths.dovecot_sockets, 0o2750, mailkeep, mail_account.pw_gid),
         (paths.program_sockets, 0o755, mailkeep, mailkeep.pw_gid),

@@ -16,6 +16,7 @@ import structlog
 import uvicorn
 
 from mailkeep.core.errors import Failure
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.run.runtime.connection_limits import ConnectionLimiter, HttpLimits
 from mailkeep.run.runtime.http_connection import HttpConnection
 from mailkeep.run.runtime.ports import find_holder
@@ -59,9 +60,11 @@ class HttpListener:
         """Its URL, without a path."""
         return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
-    async def start(self, app: Any, *, grace_seconds: int, limits: HttpLimits | None = None) -> None:
-        """Serve the ASGI application; returns when requests are accepted."""
-        self._limiter = limiter = ConnectionLimiter(limits or HttpLimits())
+    async def start(
+        self, app: Any, *, grace_seconds: int, limits: HttpLimits | None = None, memory: SharedMemory | None = None
+    ) -> None:
+        """Serve the ASGI application; returns when requests are accepted. Connections are counted in `memory`."""
+        self._limiter = limiter = ConnectionLimiter(limits or HttpLimits(), memory, self.url)
         config = uvicorn.Config(
             app,
             http=cast(type[asyncio.Protocol], partial(HttpConnection, limiter)),

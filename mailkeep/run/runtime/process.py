@@ -12,19 +12,23 @@ import importlib
 import os
 import signal
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvloop
 
+from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db.instance import run_folder, write_atomically
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import logs, privileges, stored_settings
+from mailkeep.run.runtime import logs, privileges, process_group, stored_settings
 from mailkeep.run.runtime.context import InstanceContext, attach_context, read_context
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.run.runtime.privileges import Credentials
+from mailkeep.run.runtime.process_group import ProcessGroup
+from mailkeep.web import metrics_files
 
 MODULES = {
     "keys": "keys",
@@ -57,10 +61,8 @@ class Process:
     paths: InstancePaths
     stop_requested: asyncio.Event
     sockets: Mapping[str, socket.socket]
-
-    def report_ready(self) -> None:
-        """Report to the supervisor that this process serves."""
-        write_atomically(ready_file(self.paths.run, self.name), f"{os.getpid()}\n", 0o600)
+    report_ready: Callable[[], None]
+    """Report that this process serves."""
 
 
 def ready_file(run: Path, name: str) -> Path:
@@ -85,7 +87,8 @@ def find_ready_pid(run: Path, name: str) -> int | None:
 
 
 def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: Credentials | None) -> int:
-    """Serve until SIGTERM or until the supervisor exits; the exit code.
+    """Serve until SIGTERM or until the supervisor exits; the exit code. The API has several processes if
+    `http.processes` says so (`process_group`).
 
     Reads the settings and the master secret as root, then switches to the account of `credentials`.
     """
@@ -96,16 +99,34 @@ def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: 
     logs.configure(context.settings.log.level)
     supervisor_pipe = descriptors[SUPERVISOR_PIPE]
     sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != SUPERVISOR_PIPE}
-    uvloop.run(_run(name, context, paths, supervisor_pipe, sockets))
+
+    def report_to_supervisor() -> None:
+        write_atomically(ready_file(paths.run, name), f"{os.getpid()}\n", 0o600)
+
+    count = process_group.count_processes(context.settings.http.processes) if name == "api" else 1
+    memory = process_group.create_memory(context.settings.http.max_connections, count)
+    if count > 1:
+        serve = partial(_run, name, context, paths, supervisor_pipe, sockets, memory)
+        group = ProcessGroup(
+            memory,
+            lambda: uvloop.run(serve(partial(process_group.report_ready, memory))),
+            report_to_supervisor,
+            partial(metrics_files.forget_gauges, paths.metrics),
+        )
+        metrics_files.clear(paths.metrics)
+        return group.run(supervisor_pipe)
+    uvloop.run(_run(name, context, paths, supervisor_pipe, sockets, memory, report_to_supervisor))
     return 0
 
 
-async def _run(
+async def _run(  # noqa: PLR0913 - what a process inherits
     name: str,
     context: InstanceContext,
     paths: InstancePaths,
     supervisor_pipe: int,
     sockets: Mapping[str, socket.socket],
+    memory: SharedMemory,
+    report_ready: Callable[[], None],
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -119,11 +140,11 @@ async def _run(
     loop.add_reader(supervisor_pipe, stop_without_supervisor)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
-    async with attach_context(context, name, seals_audit_log=name in _AS_ROOT) as app, flush_counters(app):
+    async with attach_context(context, name, memory, seals_audit_log=name in _AS_ROOT) as app, flush_counters(app):
         app.filter_controller = paths.controller_socket
         # Only a process of root can write to the data directory.
         taking_over = asyncio.create_task(stored_settings.keep_current(app, saves_copy=name in _AS_ROOT))
-        await module.serve(app, Process(name, paths, stop, sockets))
+        await module.serve(app, Process(name, paths, stop, sockets, report_ready))
         await cancel_all(taking_over)
     await cancel_all(reopening)
 

@@ -18,7 +18,8 @@ from mailkeep.features.access.admins.model import NO_PASSWORD
 from mailkeep.features.access.passkeys import service as passkeys
 from mailkeep.features.access.passkeys.model import MAX_PASSKEYS
 from mailkeep.run.cli.accounts import cli_principal
-from mailkeep.settings.tree import AuthSettings, HttpSettings
+from mailkeep.settings.http import HttpSettings
+from mailkeep.settings.tree import AuthSettings
 from tests.access.passkeys.registering import (
     PROVEN,
     by_password,

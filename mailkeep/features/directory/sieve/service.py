@@ -119,18 +119,18 @@ async def _run(
     app: App, kind: str, mailbox_id: UUID, argument: Mapping[str, Any], *seconds: float
 ) -> Mapping[str, Any]:
     """The result of a node task. RATE_LIMIT_EXCEEDED if many for the mailbox wait; UNAVAILABLE."""
-    async with _turn(mailbox_id).acquire():
+    async with _turn(app, mailbox_id).acquire():
         return await node_tasks.run(app, kind, argument, *seconds)
 
 
-def _turn(of: UUID | None) -> ConcurrencyLimit:
-    return _turns.setdefault(of, ConcurrencyLimit(1, _MAX_QUEUED))
+def _turn(app: App, of: UUID | None) -> ConcurrencyLimit:
+    return _turns.setdefault(of, ConcurrencyLimit(1, _MAX_QUEUED, app.memory, f"sieve {of}"))
 
 
 async def check_script(app: App, who: Principal, text: str) -> ScriptMessages:
     """What is wrong with a script; without errors it is valid. INVALID_FIELD, RATE_LIMIT_EXCEEDED, UNAVAILABLE."""
     rules.check_text(text)
-    async with _turn(who.account[1]).acquire():
+    async with _turn(app, who.account[1]).acquire():
         return await app.sieve.check(text.encode(), await _settings(app))
 
 
@@ -146,7 +146,7 @@ async def test_script(app: App, who: Principal, text: str, message: ScriptTestMe
     if message.message_id is not None:
         content = partial(_read_message, app, who, message.message_id)
     envelope = Envelope(message.sender, message.recipient)
-    async with _turn(who.account[1]).acquire():
+    async with _turn(app, who.account[1]).acquire():
         return ScriptTestResult(*await app.sieve.test(text.encode(), content, envelope, await _settings(app)))
 
 
