@@ -33,7 +33,7 @@ from mailkeep.core.secret import Vault, token_hash
 from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeLink
 from mailkeep.features.mailflow.unsubscribe.rules import new_token
 from mailkeep.settings import OidcProvider
-from mailkeep.settings.tree import OidcSettings
+from mailkeep.settings.external import OidcSettings
 from mailkeep.web.pipeline import Pipeline
 from tests.support.authenticator import SoftKey
 from tests.support.caller import Answer, Caller
