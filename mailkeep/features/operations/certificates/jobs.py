@@ -99,8 +99,8 @@ class CertificateWorker(QueueWorker[Certificate]):
             await self._explain_missing(job, checks)
             return
         session, window = await self._ask_window(job)
-        renew_at = rules.renewal_time(job, window)
         at = app.clock()
+        renew_at = rules.renewal_time(job, window, at)
         if not rules.needs_order(job, ready, renew_at, at):
             next_at = rules.next_look(checks, renew_at, window, at)
             await self._finish(job, Outcome(next_at, checks, renew_at=renew_at))

@@ -19,6 +19,7 @@ from mailkeep.settings import Settings
 FAILURES_UNTIL_ALERT = 2
 LOOK_AGAIN = timedelta(hours=1)  # at names that do not lead here
 _ASK_AGAIN = timedelta(hours=6)  # the authority about the window, unless it says when
+_BETWEEN_RENEWALS = timedelta(hours=6)
 _SHORTEST, _LONGEST = timedelta(minutes=1), timedelta(hours=24)
 _FIRST_PAUSE = timedelta(minutes=10)
 _SHORT_LIFETIME = timedelta(days=10)
@@ -56,16 +57,21 @@ def describe(chain: str) -> Leaf:
     )
 
 
-def renewal_time(certificate: Certificate, window: Window | None) -> datetime | None:
-    """When to renew: at a moment in the window; None without a certificate."""
+def renewal_time(certificate: Certificate, window: Window | None, at: datetime) -> datetime | None:
+    """When to renew: at a moment in the window, but not again within six hours, also if the clock is wrong; None without
+    a certificate.
+    """
     if certificate.not_after is None or certificate.not_before is None:
         return None
     share = _share(certificate)
-    if window is not None:
-        return window.start + (window.end - window.start) * share
     lifetime = certificate.not_after - certificate.not_before
-    left = lifetime / 2 if lifetime < _SHORT_LIFETIME else lifetime / 3
-    return certificate.not_after - left - lifetime * share / 50
+    if window is not None:
+        found = window.start + (window.end - window.start) * share
+    else:
+        left = lifetime / 2 if lifetime < _SHORT_LIFETIME else lifetime / 3
+        found = certificate.not_after - left - lifetime * share / 50
+    issued_at = certificate.issued_at
+    return found if issued_at is None or issued_at > at else max(found, issued_at + _BETWEEN_RENEWALS)
 
 
 def _share(certificate: Certificate) -> float:

@@ -13,6 +13,7 @@ from uuid import UUID
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core import failpoint
 from mailkeep.core.errors import Conflict, Failure, NotFound, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -280,7 +281,9 @@ async def change_account_key(app: App, who: Principal) -> None:
         account = replace(await _find_account(app), next_key_sealed=_seal(app, new))
         async with app.db.autocommit() as conn:
             await store.save_account(conn, account)
+        failpoint.reach("acme.key_stored")
         await client.change_key(new)
+        failpoint.reach("acme.key_changed")
         await _end_key_change(app, account)
     except AcmeError as error:
         raise Unavailable(str(error)) from error
