@@ -20,6 +20,8 @@ DASHBOARD_SOURCES := $(shell find dashboard -path dashboard/node_modules -prune 
 NPM := dashboard/npm
 # The identity provider of the tests.
 OIDC_PROVIDER := tests/oidc_provider/node_modules/.installed
+PEBBLE := $(BIN)/pebble
+GO := golang.org/toolchain@v0.0.1-go1.24.13.linux-$(shell dpkg --print-architecture 2>/dev/null || echo amd64)
 SOURCES := mailkeep tests bench docs conftest.py
 
 .DEFAULT_GOAL := help
@@ -56,6 +58,19 @@ daemons: dev
 		timeout 300 apt-get update -qq; \
 		timeout 900 apt-get install -y -qq --no-install-recommends knot swaks </dev/null >/dev/null || \
 		echo "Knot and swaks can't be installed: the tests that need them are skipped." >&2; }
+
+	@$(MAKE) --no-print-directory $(PEBBLE) || echo "Pebble can't be built: the tests that need it are skipped." >&2
+
+# Pebble, Let's Encrypt's test server, is a Go module, and needs a newer Go than Debian 12 has. Debian's Go loads that one as a
+# module too, with its checksum verified; its programs lack the right to be executed then.
+$(PEBBLE):
+	@echo "Building Pebble, an ACME server for the tests …" >&2
+	@command -v go >/dev/null || [ "$$(id -u)" -ne 0 ] || { export DEBIAN_FRONTEND=noninteractive; timeout 300 apt-get update -qq; \
+		timeout 900 apt-get install -y -qq --no-install-recommends golang-go ca-certificates </dev/null >/dev/null; }
+	@go=go; case "$$(go env GOVERSION)" in go1.?|go1.?.*|go1.1?*|go1.2[0-3]*) \
+		folder=$$(cd / && timeout 600 go mod download -json $(GO) | sed -n 's/^\t"Dir": "\(.*\)",$$/\1/p'); \
+		chmod -R u+w "$$folder" && chmod +x "$$folder"/bin/* "$$folder"/pkg/tool/*/* && go=$$folder/bin/go && export GOROOT=$$folder;; esac; \
+		cd / && GOTOOLCHAIN=local GOFLAGS= GOBIN=$(abspath $(BIN)) timeout 900 $$go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1
 
 # Only root can install it; without one the tests that need a browser are skipped by name. The shell is preferred: the
 # same engine, with two thirds of the work.

@@ -32,6 +32,11 @@ _VALUES: dict[str, list[Any]] = {
     "the name of a key, or an empty string": ["a.example"],
     "base64 of at least 16 bytes, or an empty string": ["MDEyMzQ1Njc4OWFiY2RlZg=="],
     "text": ["other"],
+    "an https:// URL": ["https://a.example/directory"],
+    "a list of autoconfig, autodiscover, mta-sts and mail, each at most once": [["mail"], ["autoconfig"]],
+    "the name of a profile, or an empty string": ["shortlived"],
+    "base64url of at least 16 bytes, or an empty string": ["MDEyMzQ1Njc4OWFiY2RlZg"],
+    "an email address, or an empty string": ["a@a.example"],
 }
 _BY_KEY: dict[str, list[Any]] = {
     "auth.require_second_factor": [["super_admin"]],
@@ -89,6 +94,8 @@ def with_values(key: str) -> Iterator[LoadedSettings]:
         base |= {"outbound.relay": "a.example:25", "outbound.relay_username": "a", "outbound.relay_password": "b"}
     if key.startswith("filter.antivirus_") or key == "limits.message_size_mb":
         base |= {"filter.antivirus": True}
+    if key.startswith("acme."):
+        base |= {"acme.agree_terms": True, "acme.eab_key_id": "a", "acme.eab_key": "MDEyMzQ1Njc4OWFiY2RlZg"}
     if key == "dns.servers":
         base |= {"dns.resolver": "unbound"}
     yield no_sources().with_stored(base)

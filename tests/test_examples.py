@@ -21,6 +21,7 @@ from uuid import UUID
 import pytest
 from jsonschema import Draft202012Validator
 
+from mailkeep.features.operations.certificates import service as certificates
 from mailkeep.features.operations.orchestrator import service as orchestrator
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.jobs.cancellation import cancel_all
@@ -140,11 +141,19 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
         overview = {"services": [], "generation": generation, "generations": [generation]}
         async with agent(post, {"orchestrator.services": overview, "orchestrator.prepare": {"refusal": None}}):
             return await ask(post, endpoint, example, names)
+    if endpoint.path == "/certificates/account-key":
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(certificates, "change_account_key", change_nothing)
+            return await ask(post, endpoint, example, names)
     if endpoint.path.startswith("/orchestrator/services/"):
         settings = post.api.app.settings
         post.api.app.settings = replace(settings, mta=replace(settings.mta, mode="postfix"))
         post.api.app.running_services = lambda: {"dovecot": True}
     return await ask(post, endpoint, example, names)
+
+
+async def change_nothing(*_: object) -> None:
+    """Without an authority."""
 
 
 @contextlib.asynccontextmanager

@@ -32,6 +32,7 @@ from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeLink
 from mailkeep.features.mailflow.unsubscribe.rules import new_token
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
+from mailkeep.settings.external import AcmeSettings
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
@@ -376,6 +377,21 @@ async def create_operation(factory: ObjectFactory, case: str) -> Any:
         """
     )
     return rows[0]["id"]
+
+
+async def create_certificate(factory: ObjectFactory, case: str) -> Any:
+    name = f"{factory.unique_name('secure')}.test"
+    await factory.api.domain(name)
+    return await factory.api.certificate(name)
+
+
+async def without_acme(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    factory.api.app.settings = replace(factory.api.app.settings, acme=AcmeSettings())
+    return CallArguments(body={})
+
+
+async def acme_token(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments(await factory.api.acme_token())
 
 
 async def create_bulk_operation(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
@@ -1401,6 +1417,12 @@ ROWS: dict[str, Row] = {
         f"POST /orchestrator/services/{{name}}/{action}": Row(name_daemon, **NO_OBJECT, success=(503, "UNAVAILABLE"))
         for action in ("start", "stop", "restart", "reload")
     },
+    "GET /certificates": Row(no_arguments, **NO_OBJECT),
+    "GET /certificates/{id}": Row(by_id(create_certificate), cases=(NONE, UNKNOWN, MALFORMED)),
+    "POST /certificates/{id}/renew": Row(by_id(create_certificate, {}), cases=(NONE, UNKNOWN, MALFORMED)),
+    "POST /certificates/{id}/revoke": Row(by_id(create_certificate, {}), cases=(NONE, UNKNOWN, MALFORMED)),
+    "POST /certificates/account-key": Row(without_acme, **NO_OBJECT, success=(409, "CONFLICT")),
+    "GET /.well-known/acme-challenge/{token}": Row(acme_token, **NO_OBJECT),
     "GET /config": Row(no_arguments, **NO_OBJECT),
     "PATCH /config": Row(config_change, **NO_OBJECT),
     "GET /config/revisions": Row(no_arguments, **NO_OBJECT),
@@ -1598,7 +1620,7 @@ ACTIONS_BY_ROLE = {
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
         "orchestrator.read", "orchestrator.write", "sandbox", "sandbox.read", "dns_server.read", "dns_server.check",
-        "filter_server.read", "filter_server.write"},
+        "filter_server.read", "filter_server.write", "certificate.read", "certificate.write"},
     None: {"me.read", "me.write", "me.credentials", "me.leave"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
@@ -1608,7 +1630,7 @@ ACTIONS_OF_OWNERS = {"me.read", "me.write", "me.credentials", "me.leave", "sieve
 
 ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
-        "filter_server.read", "filter_server.write",
+        "filter_server.read", "filter_server.write", "certificate.read", "certificate.write",
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox", "sandbox.read",
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
         "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",

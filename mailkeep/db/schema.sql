@@ -6,6 +6,22 @@ EXTENSION pg_trgm
 SEQUENCE access_versions, USAGE TO mailkeep_app
 SEQUENCE denials_id_seq
 
+TABLE acme_accounts
+    directory text NOT NULL
+    url text NOT NULL DEFAULT ''::text
+    key_sealed bytea NOT NULL
+    next_key_sealed bytea
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT acme_accounts_pkey PRIMARY KEY (directory)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE acme_tokens
+    token text NOT NULL
+    content text NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT acme_tokens_pkey PRIMARY KEY (token)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE admin_domains
     admin_id uuid NOT NULL
     domain_id uuid NOT NULL
@@ -215,6 +231,44 @@ TABLE bulk_operations
     CONSTRAINT bulk_operations_state CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text])))
     CREATE INDEX bulk_operations_by_end ON bulk_operations USING btree (finished_at) WHERE (finished_at IS NOT NULL)
     CREATE INDEX bulk_operations_unfinished ON bulk_operations USING btree (author_id, id) WHERE (state = 'running'::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE certificates
+    id uuid NOT NULL
+    name text NOT NULL
+    domain_id uuid
+    source text NOT NULL DEFAULT 'none'::text
+    checks jsonb NOT NULL DEFAULT '[]'::jsonb
+    chain text
+    key_sealed bytea
+    names text[] NOT NULL DEFAULT '{}'::text[]
+    issuer text NOT NULL DEFAULT ''::text
+    serial text NOT NULL DEFAULT ''::text
+    fingerprint text NOT NULL DEFAULT ''::text
+    not_before timestamp with time zone
+    not_after timestamp with time zone
+    issued_at timestamp with time zone
+    renew_at timestamp with time zone
+    problem text NOT NULL DEFAULT ''::text
+    failures integer NOT NULL DEFAULT 0
+    alerted boolean NOT NULL DEFAULT false
+    forced boolean NOT NULL DEFAULT false
+    revoke_reason smallint
+    revoking text
+    attempted_at timestamp with time zone
+    next_attempt_at timestamp with time zone NOT NULL
+    claims integer NOT NULL DEFAULT 0
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT certificates_complete CHECK ((((source = 'acme'::text) = (chain IS NOT NULL)) AND ((chain IS NULL) = (key_sealed IS NULL))))
+    CONSTRAINT certificates_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT certificates_domain_unique UNIQUE (domain_id)
+    CONSTRAINT certificates_name_unique UNIQUE (name)
+    CONSTRAINT certificates_of_domain CHECK (((name = 'server'::text) = (domain_id IS NULL)))
+    CONSTRAINT certificates_pkey PRIMARY KEY (id)
+    CONSTRAINT certificates_revoke_reason CHECK (((revoke_reason >= 0) AND (revoke_reason <= 10)))
+    CONSTRAINT certificates_source CHECK ((source = ANY (ARRAY['none'::text, 'acme'::text, 'file'::text, 'self_signed'::text])))
+    CREATE INDEX certificates_due ON certificates USING btree (next_attempt_at)
+    CREATE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE counters WITH (fillfactor=50)

@@ -134,6 +134,32 @@ def _check_senders(table: Mapping[str, Iterable[str]]) -> None:
             normalize_domain(entry) if "@" not in entry else parse_address(entry)
 
 
+def _check_directory(text: str) -> None:
+    parts = urlsplit(text)
+    if parts.scheme != "https" or not parts.hostname or parts.username or parts.fragment or not text.isascii():
+        raise ValueError("not an https URL")
+
+
+def _check_email(text: str) -> None:
+    if parse_address(text).text != text or not text.isascii():
+        raise ValueError("not an address in ASCII")
+
+
+def _check_eab_key(text: str) -> None:
+    if len(base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))) < 16:
+        raise ValueError("too short")
+
+
+def _check_profile(text: str) -> None:
+    if len(text) > 64 or not text.isascii() or not text.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        raise ValueError("not a profile's name")
+
+
+def _check_names(labels: tuple[str, ...]) -> None:
+    if len(set(labels)) < len(labels) or not set(labels) <= {"autoconfig", "autodiscover", "mta-sts", "mail"}:
+        raise ValueError("repeated, or unknown")
+
+
 @dataclass(frozen=True, slots=True)
 class ValueFormat:
     """The format of a value: a description (`expected`), and a check that raises ValueError.
@@ -160,6 +186,11 @@ BLOCKLISTS = ValueFormat("a list of at most 20 domain names, each once", _check_
 DOMAINS = ValueFormat("a list of domain names", _check_domains)
 TSIG_KEY = ValueFormat("the name of a key", lambda text: normalize_domain(text.removesuffix(".")))
 TSIG_SECRET = ValueFormat("base64 of at least 16 bytes", _check_base64)
+ACME_DIRECTORY = ValueFormat("an https:// URL", _check_directory)
+ACME_NAMES = ValueFormat("a list of autoconfig, autodiscover, mta-sts and mail, each at most once", _check_names)
+ACME_PROFILE = ValueFormat("the name of a profile", _check_profile)
+EAB_KEY = ValueFormat("base64url of at least 16 bytes", _check_eab_key)
+EMAIL = ValueFormat("an email address", _check_email)
 DELAYS = ValueFormat("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
 PORTS = ValueFormat("a list of ports, each 1 to 65535", _check_ports)
 URL = ValueFormat("http:// or https:// with a host, without path", _check_url)

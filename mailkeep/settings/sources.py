@@ -238,6 +238,20 @@ def _check_credentials(settings: Settings) -> list[str]:
         required = ("update_server", "tsig_key", "tsig_secret")
         missing_keys = [f"dns.{name}" for name in required if not getattr(settings.dns, name)]
         faults += [f"{key}: expected a value, because dns.provider is rfc2136" for key in missing_keys]
+    return faults + _check_acme(settings)
+
+
+def _check_acme(settings: Settings) -> list[str]:
+    """Errors: no agreement to the terms, half an external account binding, or DNS-01 without a DNS provider."""
+    acme = settings.acme
+    faults: list[str] = []
+    if acme.enabled and not acme.agree_terms:
+        faults.append("acme.agree_terms: expected true, because acme.enabled is set")
+    if acme.enabled and acme.challenge == "dns" and settings.dns.provider == "none":
+        faults.append("acme.challenge: expected http, because dns.provider is none")
+    if bool(acme.eab_key_id) != bool(acme.eab_key):
+        set_, missing = ("key_id", "key") if acme.eab_key_id else ("key", "key_id")
+        faults.append(f"acme.eab_{missing}: expected a value, because acme.eab_{set_} is set")
     return faults
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
+from mailkeep.settings.external import AcmeSettings, OidcSettings
 from mailkeep.settings.formats import (
     DELAYS,
     DSN,
@@ -17,7 +17,6 @@ from mailkeep.settings.formats import (
     ORIGINS,
     PATH,
     PORTS,
-    PROVIDERS,
     ROLES,
 )
 from mailkeep.settings.http import HttpSettings
@@ -276,24 +275,6 @@ class WebhooksSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OidcSettings:
-    """Single sign-on by OpenID Connect; docs/howto/oidc.md has examples."""
-
-    providers: tuple[OidcProvider, ...] = _setting(
-        (), "The identity providers for administrators.", PROVIDERS, secret=True
-    )
-    allowed_networks: tuple[str, ...] = _setting(
-        (),
-        "Private, loopback or other special-purpose networks in which providers may be; an http:// issuer must be on a "
-        "loopback network listed here.",
-        NETWORKS,
-    )
-    extra_ca_file: str = _setting(
-        "", "CA certificates (PEM) that are trusted for providers in addition to the system's.", PATH, read_at_start=ALL
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CorsSettings:
     """CORS for browsers; without origins no CORS header is sent."""
 
@@ -328,7 +309,7 @@ class Settings:
     abuse: AbuseSettings = AbuseSettings()
     retention: RetentionSettings = RetentionSettings()
     events: EventsSettings = EventsSettings()
-    oidc: OidcSettings = OidcSettings()
+    oidc: OidcSettings = OidcSettings()  # noqa: RUF009 - frozen
     webhooks: WebhooksSettings = WebhooksSettings()
     dns: DnsSettings = DnsSettings()  # noqa: RUF009 - frozen
     dkim: DkimSettings = DkimSettings()  # noqa: RUF009 - frozen
@@ -336,6 +317,7 @@ class Settings:
     log: LogSettings = LogSettings()
     server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen
     tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
+    acme: AcmeSettings = AcmeSettings()  # noqa: RUF009 - frozen
     ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
     search: SearchSettings = SearchSettings()  # noqa: RUF009 - frozen

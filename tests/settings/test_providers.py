@@ -12,7 +12,7 @@ import pytest
 
 from mailkeep.features import access
 from mailkeep.settings import OidcProvider, SettingsError, list_settings, load_settings
-from mailkeep.settings.tree import OidcSettings
+from mailkeep.settings.external import OidcSettings
 
 ACME: dict[str, Any] = {"id": "acme", "issuer": "https://id.acme.example/realms/main", "client_id": "mailkeep"}
 

@@ -29,11 +29,11 @@ from mailkeep.app import App
 from mailkeep.core import totp
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
-from mailkeep.core.secret import Vault, token_hash
+from mailkeep.core.secret import Vault, new_token as new_session_token, token_hash
 from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeLink
 from mailkeep.features.mailflow.unsubscribe.rules import new_token
 from mailkeep.settings import OidcProvider
-from mailkeep.settings.tree import OidcSettings
+from mailkeep.settings.external import AcmeSettings, OidcSettings
 from mailkeep.web.pipeline import Pipeline
 from tests.support.authenticator import SoftKey
 from tests.support.caller import Answer, Caller
@@ -469,6 +469,38 @@ class Api:
         }
         return await self._insert("sign_in_blocks", row | columns)
 
+    async def certificate(self, name: str = "server", **columns: Any) -> UUID:
+        """Insert a certificate of the server or of a managed domain, and switch ACME on with an authority that is not
+        reachable.
+        """
+        acme = AcmeSettings(enabled=True, agree_terms=True, directory="https://127.0.0.1:1/dir")
+        self.app.settings = replace(self.app.settings, acme=acme)
+        at = self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "name": name,
+            "domain_id": None if name == "server" else await self._domain_id(name),
+            "source": "acme",
+            "chain": "-----BEGIN CERTIFICATE-----",
+            "key_sealed": b"sealed",
+            "names": [name],
+            "issuer": "CN=Authority",
+            "serial": "1f",
+            "not_before": at,
+            "not_after": at + timedelta(days=90),
+            "next_attempt_at": at + timedelta(hours=6),
+            "created_at": at,
+        }
+        return await self._insert("certificates", row | columns)
+
+    async def acme_token(self) -> str:
+        """Insert the token of a challenge; its content is the token with `.content`."""
+        token = new_session_token()
+        row = {"token": token, "content": f"{token}.content", "expires_at": self.clock() + timedelta(hours=1)}
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "acme_tokens", row)
+        return token
+
     async def webhook(self, domain: str | None = None, url: str = "https://127.0.0.1:1/", **columns: Any) -> UUID:
         """Insert a webhook of Sue's, for all domains or one, with a pending delivery that has the webhook's id."""
         at = self.clock()
@@ -567,6 +599,8 @@ class Api:
             "unsubscribe_group_id": (group_id := await self.unsubscribe_group("News")),
             "unsubscribe_token": new_token(VAULT, UnsubscribeLink(group_id, fixed_id(9), "a@elsewhere.test")),
             "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
+            "certificate_id": await self.certificate(),
+            "acme_token": await self.acme_token(),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
             "template_id": await self.template(EXAMPLE),

@@ -1,4 +1,4 @@
--- Notifies the node agents of new tasks, of sessions to end, now or when an app password or API key expires, and of domains that
+-- Notifies the node agents of new tasks, of certificates, of sessions to end, now or when an app password or API key expires, and of domains that
 -- are added, deleted or change state: Postfix caches domains and has to be reloaded.
 CREATE OR REPLACE FUNCTION notify_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -17,3 +17,5 @@ CREATE OR REPLACE TRIGGER key_sessions_notify AFTER INSERT OR UPDATE ON key_sess
     WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();
 CREATE OR REPLACE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR EACH ROW
     WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();
+CREATE OR REPLACE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates
+    FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();

@@ -314,3 +314,55 @@ CREATE TABLE scheduled_contents (
     PRIMARY KEY (message_id, number)
 );
 ALTER TABLE scheduled_contents ALTER COLUMN sealed SET STORAGE EXTERNAL;
+
+-- The certificates of the server (`name` `server`) and of each hosted domain. A row is also a job of the worker, which orders and
+-- renews; `claims` is the fencing token. `chain` (PEM) and `key_sealed` (bound to the row's ID) are those that were ordered by
+-- ACME; of files (`source` `file`, `self_signed`) only the properties are stored. `checks`: what was found about each wanted name.
+-- `revoke_reason`: the certificate is to be replaced and then revoked, when it is in `revoking`.
+CREATE TABLE certificates (
+    id              uuid PRIMARY KEY,
+    name            text NOT NULL CONSTRAINT certificates_name_unique UNIQUE,
+    domain_id       uuid CONSTRAINT certificates_domain_unique UNIQUE REFERENCES domains ON DELETE CASCADE,
+    source          text NOT NULL DEFAULT 'none'
+                    CONSTRAINT certificates_source CHECK (source IN ('none', 'acme', 'file', 'self_signed')),
+    checks          jsonb NOT NULL DEFAULT '[]',
+    chain           text,
+    key_sealed      bytea,
+    names           text[] NOT NULL DEFAULT '{}',
+    issuer          text NOT NULL DEFAULT '',
+    serial          text NOT NULL DEFAULT '',
+    fingerprint     text NOT NULL DEFAULT '',
+    not_before      timestamptz,
+    not_after       timestamptz,
+    issued_at       timestamptz,
+    renew_at        timestamptz,
+    problem         text NOT NULL DEFAULT '',
+    failures        integer NOT NULL DEFAULT 0,
+    alerted         boolean NOT NULL DEFAULT false,
+    forced          boolean NOT NULL DEFAULT false,
+    revoke_reason   smallint CONSTRAINT certificates_revoke_reason CHECK (revoke_reason BETWEEN 0 AND 10),
+    revoking        text,
+    attempted_at    timestamptz,
+    next_attempt_at timestamptz NOT NULL,
+    claims          integer NOT NULL DEFAULT 0,
+    created_at      timestamptz NOT NULL,
+    CONSTRAINT certificates_complete CHECK ((source = 'acme') = (chain IS NOT NULL) AND (chain IS NULL) = (key_sealed IS NULL)),
+    CONSTRAINT certificates_of_domain CHECK ((name = 'server') = (domain_id IS NULL))
+);
+CREATE INDEX certificates_due ON certificates (next_attempt_at);
+
+-- The account at each authority. `next_key_sealed`: the key that replaces `key_sealed` while the authority is asked to.
+CREATE TABLE acme_accounts (
+    directory       text PRIMARY KEY,
+    url             text NOT NULL DEFAULT '',
+    key_sealed      bytea NOT NULL,
+    next_key_sealed bytea,
+    created_at      timestamptz NOT NULL
+);
+
+-- What GET /.well-known/acme-challenge/{token} answers.
+CREATE TABLE acme_tokens (
+    token      text PRIMARY KEY,
+    content    text NOT NULL,
+    expires_at timestamptz NOT NULL
+);

@@ -99,7 +99,7 @@ def _read_dovecot(text: str) -> Iterator[tuple[str, str]]:
         elif words == ["}"]:
             blocks.pop()
         else:
-            name, _, value = " ".join(words).partition("=")
+            name, _, value = " ".join(words).partition(" " if words[0].startswith("!") else "=")
             path = "/".join([*(block[0] for block in blocks), name.strip()])
             yield path, f"{'/'.join(' '.join(block[1:]) for block in blocks)} {value.strip()}"
 

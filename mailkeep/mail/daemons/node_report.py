@@ -75,7 +75,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
     `dane_problem`: why `outbound.dane` protects nothing. `scanner` None: it is off, or was not asked yet. `alerted` are
     the problems of scanner, DNS lists and other parts of the filter that an event has reported. `filter_problem`: which
-    parts do not answer.
+    parts do not answer. `certificates_problem`: which certificates could not be renewed.
     """
 
     created_at: datetime
@@ -89,6 +89,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     dns_lists: list[DnsListStatus] = []
     alerted: list[str] = []
     filter_problem: str | None = None
+    certificates_problem: str | None = None
 
 
 def save(run: Path, report: NodeReport) -> None:

@@ -77,6 +77,10 @@ class InstancePaths:
     """Redis' data: the statistics from which Rspamd classifies spam."""
     tls = _DataPath("tls")
     """The served certificate and the self-signed one, each with its key."""
+    sni_map = _DataPath("tls/sni.map")
+    """Postfix's certificates by host name."""
+    sni_conf = _DataPath("tls/sni.conf")
+    """Dovecot's certificates by host name."""
     postfix_sockets = _RunPath("mta")
     """The folder of the sockets that Postfix connects to. Only Postfix and root have access."""
     lmtp_socket = _RunPath("mta/lmtp.sock")

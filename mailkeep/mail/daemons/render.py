@@ -115,7 +115,7 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
 
 def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
     """Return main.cf, master.cf and the maps."""
-    values = _common(config) | _postfix(settings, config)
+    values = _common(settings, config) | _postfix(settings, config)
     headers = (
         "submission_headers",
         "api_headers",
@@ -137,7 +137,7 @@ def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
 def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
     """Return dovecot.conf, its SQL queries, programs and global Sieve scripts."""
     paths, ports = config.paths, settings.ports
-    values = _common(config) | {
+    values = _common(settings, config) | {
         "listen": ", ".join(settings.server.addresses) or "*, ::",
         "dovecot_run": str(paths.dovecot_run),
         "dovecot_state": str(paths.data / "dovecot" / "state"),
@@ -173,7 +173,7 @@ def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
 def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     """Return what differs from Debian's configuration, below LOCAL_CONFDIR."""
     filtering = settings.filter
-    values = _common(config) | {
+    values = _common(settings, config) | {
         "keys_socket": str(config.paths.keys_socket),
         "drain_socket": str(config.paths.drain_socket),
         "rspamd_conf": str(config.paths.rspamd_conf),
@@ -218,7 +218,7 @@ def render_redis(config: DaemonConfig) -> Files:
     return {"redis.conf": _fill("redis.conf", values)}
 
 
-def _common(config: DaemonConfig) -> dict[str, str]:
+def _common(settings: Settings, config: DaemonConfig) -> dict[str, str]:
     paths = config.paths
     return {
         "hostname": config.hostname,
@@ -233,6 +233,9 @@ def _common(config: DaemonConfig) -> dict[str, str]:
         "milter_socket": str(paths.milter_socket),
         "controller_socket": str(paths.controller_socket),
         "certificate_file": config.certificate_file,
+        "sni": "yes" if "mail" in settings.acme.domain_names else "",
+        "sni_map": str(paths.sni_map),
+        "sni_conf": str(paths.sni_conf),
         "senders_mark": config.senders_mark,
         "probe": probe_mailbox.ADDRESS,
         "probe_helo": config.probe_helo,

@@ -6,6 +6,7 @@
 - clears Postfix's caches of senders and recipients when a domain was created, deleted or changed its state;
 - reloads Postfix and Dovecot when the database is available again: otherwise they would retry a failed connection only
   after a minute. This uses its own connection, so that neither running tasks nor the pool delay it;
+- writes the certificates that were ordered as files for the daemons (`run/runtime/certificate_files`);
 - ends sessions that lost their access (`run/runtime/session_ends`);
 - seals and prunes the audit log, and stores the newest seal outside the database;
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
@@ -55,6 +56,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli.install import MAIL_ACCOUNT
 from mailkeep.run.processes import logs_agent
 from mailkeep.run.runtime import node_health, tasks
+from mailkeep.run.runtime.certificate_files import CertificateFiles
 from mailkeep.run.runtime.filter_watch import FilterWatch
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.orchestrator import Orchestrator
@@ -88,6 +90,7 @@ class NodeAgent:
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
     orchestrator: Orchestrator = field(init=False)
+    certificates: CertificateFiles = field(init=False)
     _is_database_away: bool = False
     _domains_changed: bool = True  # changes before the start are unknown
     _flushed_at: float = 0.0
@@ -97,6 +100,7 @@ class NodeAgent:
     def __post_init__(self) -> None:
         self.session_ender = SessionEnder(self.app, self.paths)
         self.orchestrator = Orchestrator(self.app, self.paths)
+        self.certificates = CertificateFiles(self.app, self.paths, partial(reload_daemons, self.paths))
 
     async def watch_database(self) -> None:
         """Handle notifications, and reload the daemons after an outage, until cancelled."""
@@ -120,6 +124,7 @@ class NodeAgent:
         # Notifications before this connection were missed.
         self._task_requested.set()
         self.session_ender.wake()
+        self.certificates.wake()
         while True:
             if self._domains_changed and asyncio.get_running_loop().time() - self._flushed_at >= _FLUSH_SECONDS:
                 await self._flush_postfix_caches()
@@ -128,6 +133,8 @@ class NodeAgent:
                     self._domains_changed = True
                 elif notification.payload in ("session_ends", "app_passwords", "key_sessions"):
                     self.session_ender.wake()
+                elif notification.payload == "certificates":
+                    self.certificates.wake()
                 else:
                     self._task_requested.set()
 
@@ -237,6 +244,7 @@ async def serve(app: App, process: Process) -> None:
         node.watch_database(),
         node.session_ender.run(),
         node.orchestrator.run(),
+        node.certificates.run(),
         node.keep_performing_tasks(),
         node.keep_reconciling(),
         repeat(_REMOVE_MAIL_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),
@@ -245,7 +253,7 @@ async def serve(app: App, process: Process) -> None:
         prober.run(),
         filters.run(),
         SearchIndexes(app, process.paths).run(),
-        node_health.keep_reporting(app, process.paths, prober, filters),
+        node_health.keep_reporting(app, process.paths, node_health.Watches(prober, filters, node.certificates)),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
         repeat(_PRUNE_SESSIONS_SECONDS, "submission sessions that have ended", node.session_ender.prune_key_sessions),

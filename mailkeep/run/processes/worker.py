@@ -1,5 +1,6 @@
 """The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
-records, rotates DKIM keys, reads reports, warns owners of full mailboxes, and sends digests of Junk.
+records, rotates DKIM keys, orders certificates, reads reports, warns owners of full mailboxes, and sends digests of
+Junk.
 
 Any number of workers can share one database.
 """
@@ -23,6 +24,7 @@ from mailkeep.features.directory.dns_checks.jobs import DnsCheckWorker
 from mailkeep.features.directory.dns_updates.jobs import DnsUpdateWorker
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
+from mailkeep.features.operations.certificates.jobs import CertificateWorker
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.smtp.connection import Relay
@@ -109,6 +111,7 @@ async def work(app: App) -> AsyncGenerator[None]:
             running(DnsCheckWorker(app)),
             running(DkimWorker(app)),
             running(DnsUpdateWorker(app)),
+            running(CertificateWorker(app)),
             send_scheduled(app),
         ):
             yield

@@ -1,4 +1,5 @@
-"""The certificate of an instance: the operator's, else a self-signed one that is valid for ten years.
+"""The certificate of an instance: the operator's, else one from ACME (`certificate_files`), else a self-signed one that
+is valid for ten years.
 
 The daemons read a copy, one file with the key and the certificates that is replaced atomically: a process that starts
 at that moment never reads a certificate with the key of another. `Renewal` checks the operator's files regularly. A
@@ -32,6 +33,7 @@ from cryptography.x509.oid import NameOID
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import write_atomically
+from mailkeep.features.operations.certificates.model import SERVER
 from mailkeep.settings import Settings
 
 log = structlog.get_logger("mailkeep.certificate")
@@ -52,10 +54,14 @@ class KeyPair:
 def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> str:
     """Put the pair in place; the path of the daemons' file. An expired pair is logged and served.
 
-    Without settings it is self-signed, and created if it is missing, for another name, or has expired. Fails
+    Without settings it is that from ACME, if it is for this name, else self-signed. A self-signed one is created if it
+    is missing, for another name, or has expired. The files for SNI are created if they are missing. Fails
     permanently if only one of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
     """
     tls = settings.tls
+    for path in (sni_map(folder), sni_conf(folder)):
+        if not path.exists():
+            write_atomically(path, "", 0o600)
     if bool(tls.certificate_file) != bool(tls.key_file):
         raise Failure("Set both tls.certificate_file and tls.key_file: one of them is not set.", permanent=True)
     if tls.certificate_file:
@@ -63,6 +69,8 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> st
         _, ends = find_validity(pair)
         if ends <= at:
             log.error("the certificate has expired; mail programs will refuse it", at=iso(ends))
+    elif _is_for(ordered := pair_file(folder, SERVER), hostname):
+        pair = _read_combined(ordered)
     else:
         self_signed = folder / "self-signed.pem"
         if not (self_signed.exists() and _is_valid_for(self_signed, hostname, at)):
@@ -70,6 +78,21 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> st
         pair = _read_combined(self_signed)
     write_atomically(folder / _SERVED, _combine(pair), 0o600)
     return find_served_file(folder)
+
+
+def pair_file(folder: Path, name: str) -> Path:
+    """The file of a certificate from ACME, of the server or a domain: the key, then the certificate with its chain."""
+    return folder / name / "pair.pem"
+
+
+def sni_map(folder: Path) -> Path:
+    """Postfix's table of certificates by host name (`tls_server_sni_maps`)."""
+    return folder / "sni.map"
+
+
+def sni_conf(folder: Path) -> Path:
+    """Dovecot's certificates by host name."""
+    return folder / "sni.conf"
 
 
 def find_served_file(folder: Path) -> str:
@@ -147,7 +170,9 @@ def read_served(settings: Settings, folder: Path, at: datetime) -> ServedCertifi
                 problem = f"{settings.tls.certificate_file} is valid from {iso(start)} to {iso(end)}."
         except Failure as failure:
             problem = str(failure)
-    return ServedCertificate(begins, ends, not settings.tls.certificate_file, problem)
+    (leaf, *_), _ = _parse(_read_combined(served))
+    is_self_signed = not settings.tls.certificate_file and leaf.issuer == leaf.subject
+    return ServedCertificate(begins, ends, is_self_signed, problem)
 
 
 class Renewal:
@@ -205,6 +230,16 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _is_for(pair: Path, hostname: str) -> bool:
+    """Whether a certificate from ACME exists and names the host; also if it has expired."""
+    try:
+        leaf = x509.load_pem_x509_certificate(pair.read_bytes())
+        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (OSError, ValueError, x509.ExtensionNotFound):
+        return False
+    return hostname.lower() in names.get_values_for_type(x509.DNSName)
 
 
 def _is_valid_for(certificate: Path, hostname: str, at: datetime) -> bool:

@@ -7,6 +7,7 @@ import ipaddress
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from mailkeep.mail.sieve.config import read_settings
 from mailkeep.net.guard import Address
 from mailkeep.net.resolver import DnsLookupError, Resolver
 from mailkeep.run.runtime import certificate, dane
+from mailkeep.run.runtime.certificate_files import CertificateFiles
 from mailkeep.run.runtime.filter_watch import FilterWatch
 from mailkeep.run.runtime.probe import Prober
 from mailkeep.settings import Settings, parse_dns_servers
@@ -31,10 +33,20 @@ _REPORT_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
 
 
-async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters: FilterWatch) -> None:
-    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `prober` and
-    `filters`, until cancelled.
+@dataclass(frozen=True, slots=True)
+class Watches:
+    """What other tasks of the process have found last."""
+
+    prober: Prober
+    filters: FilterWatch
+    certificates: CertificateFiles
+
+
+async def keep_reporting(app: App, paths: InstancePaths, watches: Watches) -> None:
+    """Write a report every ten seconds, with DNS looked up every five minutes, and the last results of `watches`, until
+    cancelled.
     """
+    filters = watches.filters
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
     dane_problem: str | None = None
@@ -48,8 +60,9 @@ async def keep_reporting(app: App, paths: InstancePaths, prober: Prober, filters
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             sieve = await asyncio.to_thread(read_sieve_settings, paths)
             report = NodeReport(
-                at, counts, served, sending, sieve, prober.last, dane_problem,
+                at, counts, served, sending, sieve, watches.prober.last, dane_problem,
                 filters.scanner, filters.dns_lists, sorted(filters.alerted), filters.filter_problem,
+                watches.certificates.problem,
             )  # fmt: skip
             await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:

@@ -54,6 +54,7 @@ from mailkeep.features.mailflow.suppressions.routes import ENDPOINTS as SUPPRESS
 from mailkeep.features.mailflow.templates.routes import ENDPOINTS as TEMPLATES
 from mailkeep.features.mailflow.unsubscribe.routes import ENDPOINTS as UNSUBSCRIBE
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
+from mailkeep.features.operations.certificates.routes import ENDPOINTS as CERTIFICATES
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
 from mailkeep.features.operations.operation_status.routes import ENDPOINTS as OPERATION_STATUS
@@ -122,6 +123,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SANDBOX,
     *AUDIT,
     *HEALTH,
+    *CERTIFICATES,
     *CONFIGURATION,
     *ORCHESTRATOR,
 )

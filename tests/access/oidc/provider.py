@@ -19,8 +19,8 @@ from joserfc.jwk import ECKey, RSAKey
 from mailkeep.core.secret import encode_base64url
 from mailkeep.net.openid import code_challenge
 from mailkeep.settings import OidcProvider, Settings
+from mailkeep.settings.external import OidcSettings
 from mailkeep.settings.http import HttpSettings
-from mailkeep.settings.tree import OidcSettings
 from tests.plugins.api import NO_RATE_LIMITS
 from tests.support.caller import Answer
 from tests.support.client import Api, Client

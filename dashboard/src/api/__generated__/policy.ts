@@ -70,6 +70,16 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "certificate.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "certificate.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "config.read": {
     "role": "super_admin",
     "reach": "global",

@@ -22,12 +22,21 @@ from mailkeep.features.directory.dns_updates.model import (
     WantedRecord,
 )
 from mailkeep.features.directory.domains import service as domains
-from mailkeep.net.dns_update import DnsUpdateError, PrimaryServer, RecordsChanged, apply, find_zone, read
+from mailkeep.net.dns_update import (
+    DnsUpdateError,
+    PrimaryServer,
+    RecordChange,
+    RecordsChanged,
+    apply,
+    find_zone,
+    read,
+)
 from mailkeep.net.guard import MalformedHost, parse_host
 from mailkeep.net.resolver import DnsLookupError, Resolver
 from mailkeep.settings import parse_dns_servers, parse_endpoint
 
 _NOT_CONFIGURED = "Set dns.provider, dns.update_server and the TSIG key: without them no record can be written."
+_TEXT_ATTEMPTS = 3
 
 Group = tuple[str, str]
 
@@ -139,3 +148,36 @@ async def _find_zone(app: App, server: PrimaryServer, name: str) -> str:
     if zone is None:
         raise DnsUpdateError(f"{name} is in none of the zones in dns.update_zones.")
     return zone
+
+
+async def add_text(app: App, name: str, value: str) -> None:
+    """Publish a TXT record beside others of the name. DnsUpdateError, also if others keep changing it meanwhile."""
+    await _change_text(app, name, value, is_wanted=True)
+
+
+async def remove_text(app: App, name: str, value: str) -> None:
+    """Remove a TXT record, if it is there. DnsUpdateError."""
+    await _change_text(app, name, value, is_wanted=False)
+
+
+async def _change_text(app: App, name: str, value: str, *, is_wanted: bool) -> None:
+    server = await _find_server(app)
+    zone = await _find_zone(app, server, name)
+    for attempt in range(_TEXT_ATTEMPTS):
+        published = await read(server, name, "TXT")
+        if published.cname:
+            raise DnsUpdateError(f"{name} is a CNAME to {published.cname}, so no TXT record can be written there.")
+        if (value in published.values) == is_wanted:
+            return
+        add, remove = ((value,), ()) if is_wanted else ((), (value,))
+        try:
+            await apply(server, zone, RecordChange(name, "TXT", published.rows, add, remove))
+            return
+        except RecordsChanged:
+            if attempt == _TEXT_ATTEMPTS - 1:
+                raise
+
+
+async def require_zone(app: App, name: str) -> None:
+    """DnsUpdateError if no record of a name could be written: its zone is not at the server, or none is configured."""
+    await _find_zone(app, await _find_server(app), name)

@@ -16,6 +16,7 @@ _CREDENTIALS = {
     "mta.password": ("mta.host", "mta.port", "mta.tls", "mta.username"),
     "outbound.relay_password": ("outbound.relay", "outbound.relay_tls", "outbound.relay_username"),
     "dns.tsig_secret": ("dns.update_server", "dns.tsig_key"),
+    "acme.eab_key": ("acme.directory", "acme.eab_key_id"),
 }
 """Secrets, and the settings that say where each is sent."""
 _FIXED_BY = {"file": "mailkeep.toml", "env": "the environment", "option": "a command-line option"}

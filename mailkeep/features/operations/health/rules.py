@@ -64,23 +64,30 @@ def disk_component(free: int, total: int, free_files: int, total_files: int) -> 
     return Component("disk", status, advice, details)
 
 
-def certificates(certificate: Certificate | None, at: datetime) -> Component:
-    """The certificate of the mail services: down once it has expired, degraded while a renewal is overdue or failed."""
+def certificates(certificate: Certificate | None, at: datetime, problem: str | None = None) -> Component:
+    """The certificate of the mail services: down once it has expired, degraded while a renewal is overdue or failed,
+    also of the certificates of domains (`problem`).
+    """
     name = "certificates"
     if certificate is None:
         return Component(name, "degraded", "No certificate is in use yet: see log/node.log.")
     ends_at = iso(certificate.not_after)
     details = {"ends_at": ends_at, "self_signed": certificate.self_signed, "renewal_error": certificate.problem}
     if certificate.not_after <= at:
-        advice = f"The certificate expired at {ends_at}: replace the files tls.certificate_file and tls.key_file."
+        advice = f"The certificate expired at {ends_at}: renew it, or replace the files in tls.certificate_file."
         return Component(name, "down", advice, details)
     if certificate.problem:
         advice = f"The renewed certificate can't be used: {certificate.problem} The previous one stays in use."
         return Component(name, "degraded", advice, details)
+    if problem:
+        return Component(name, "degraded", f"{problem} `mailkeep certificates list` shows the reasons.", details)
     if certificate.not_after - at <= min(_RENEWAL_DAYS, (certificate.not_after - certificate.not_before) / 3):
         return Component(name, "degraded", f"The certificate expires at {ends_at}: renew it.", details)
     if certificate.self_signed:
-        advice = "Mail clients do not trust a self-signed certificate: set tls.certificate_file and tls.key_file."
+        advice = (
+            "Mail clients do not trust the self-signed certificate: set acme.enabled, or tls.certificate_file and "
+            "tls.key_file (docs/howto/certificates.md)."
+        )
         return Component(name, "ok", advice, details)
     return Component(name, "ok", None, details)
 
@@ -184,6 +191,7 @@ def node_components(report: NodeReport | None, hostname: str, at: datetime) -> l
         advice = "The process node has not reported for a minute: see log/node.log."
         names = ("queue", "certificates", "dns", "probe", "antivirus", "dns_lists")
         return [Component(name, "degraded", advice) for name in names]
-    served, names = certificates(report.certificate, at), dns(hostname, report.sending, report.dane_problem)
+    served = certificates(report.certificate, at, report.certificates_problem)
+    names = dns(hostname, report.sending, report.dane_problem)
     filters = [antivirus(report.scanner), dns_lists(report.dns_lists)]
     return [queue(report.queue), served, names, probe(report.probe, at), *filters]

@@ -78,7 +78,8 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     virus scanner does not work, or its signatures are old. `dns_list_failed`: a list in `filter.dnsbl` fails its test,
     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
     `filter_failed`: a part of the filter does not answer, with its effect on mail in `reason`; `filter_recovered`.
-    `forward_unsealed`: forwarded mail left without an ARC seal.
+    `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
+    or renewed, or a file with one is about to expire; `certificate_recovered`.
     """
 
     kind: ClassVar[Kind] = "system.alert"
@@ -98,7 +99,7 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
         Meta(
             description="`outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, "
             "`antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, "
-            "`filter_recovered` or `forward_unsealed`."
+            "`filter_recovered`, `forward_unsealed`, `certificate_failed` or `certificate_recovered`."
         ),
     ]
     message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-SystemMailKind = Literal["settings_changed", "admin_changed", "quota_warning", "invitation", "dkim_due", "junk_digest"]
+SystemMailKind = Literal[
+    "settings_changed", "admin_changed", "quota_warning", "invitation", "dkim_due", "junk_digest", "certificate_failed"
+]
 SystemMailItem = Mapping[str, Any]
 """What a mail reports, in types of JSON: its members depend on the kind (`texts`)."""
 

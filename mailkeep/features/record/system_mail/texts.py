@@ -15,6 +15,7 @@ _SUBJECTS = {
     "invitation": "Set your password on {host}",
     "dkim_due": "DNS records for new DKIM keys must be published",
     "junk_digest": "New mail in Junk",
+    "certificate_failed": "A certificate of {host} needs attention",
 }
 _FIRST_LINES = {
     "settings_changed": "Settings that decide who has access, or what the server connects to, were changed on {host}.",
@@ -23,6 +24,7 @@ _FIRST_LINES = {
     "invitation": "An administrator of the mail server {host} invites you to set the password of your account there.",
     "dkim_due": "The DKIM keys of a mail domain on {host} are to be replaced. Publish these DNS records first.",
     "junk_digest": "Mail for you that the spam filter of {host} has filed in Junk or refused since the last digest.",
+    "certificate_failed": "A certificate of {host}, by which mail programs and browsers trust it, needs attention.",
 }
 _ADVICE = {
     "settings_changed": (
@@ -47,6 +49,10 @@ _ADVICE = {
         "Sign in to move a message from Junk to your inbox, or to change how often you get this list. What was refused "
         "is not stored; its sender got an error. Do not trust a message because it names somebody whom you know."
     ),
+    "certificate_failed": (
+        "The list of certificates shows what is wrong with each name. Mailkeep tries again by itself; when the cause "
+        "is removed, you can also renew the certificate there at once."
+    ),
 }
 _TO_SUPER_ADMINS = "This mail was written by the mail server {host} and sent to all its super administrators."
 _NO_REPLIES = "This mail was written by the mail server {host}. Nobody reads replies to it."
@@ -57,6 +63,7 @@ _SIGNATURES = {
     "invitation": _NO_REPLIES,
     "dkim_due": _NO_REPLIES,
     "junk_digest": _NO_REPLIES,
+    "certificate_failed": _TO_SUPER_ADMINS,
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
@@ -90,6 +97,9 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
         lines += _record_lines(mail)
     elif mail.kind == "junk_digest":
         lines += [*_junk_lines(mail), "", link]
+    elif mail.kind == "certificate_failed":
+        for item in mail.items:
+            lines += ["", f"At {item['at']}: {item['reason']}"]
     elif mail.kind == "invitation":
         lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
     else:
