@@ -169,6 +169,22 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebmailSettings:
+    """Full profile: Roundcube, for owners of mailboxes (docs/howto/webmail.md)."""
+
+    enabled: bool = _setting(
+        False,
+        "Whether the webmail runs (`mailkeep install --webmail`). Needs `edge.enabled` and `webmail.host`.",
+    )
+    host: str = _setting(
+        "",
+        "The host name of the webmail, such as webmail.example.com; another one than that of `http.public_url`, so "
+        "that a fault in the webmail never reaches the dashboard's session.",
+        HOST,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OverlaysSettings:
     """Full profile: an administrator's own lines for the daemons' configuration; docs/howto/overlays.md lists what is
     possible.

@@ -29,6 +29,7 @@ from mailkeep.settings.server import (
     SearchSettings,
     ServerSettings,
     TlsSettings,
+    WebmailSettings,
 )
 
 
@@ -92,11 +93,7 @@ class DatabaseSettings:
         "", "The database; empty: a private server in the data directory.", DSN, secret=True, read_at_start=ALL
     )
     owner_url: str = _setting(
-        "",
-        "The URL of the database with the role that owns the tables, for migrations; empty: `url`.",
-        DSN,
-        secret=True,
-        read_at_start=ALL,
+        "", "The database, with the role that owns its tables; empty: `url`.", DSN, secret=True, read_at_start=ALL
     )
     audit_url: str = _setting(
         "",
@@ -385,6 +382,7 @@ class Settings:
     ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
     search: SearchSettings = SearchSettings()  # noqa: RUF009 - frozen
+    webmail: WebmailSettings = WebmailSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
     overlays: OverlaysSettings = OverlaysSettings()  # noqa: RUF009 - frozen

@@ -43,10 +43,10 @@ from tests.support.ports import free_port
 T = TypeVar("T")
 
 
-def require_full_profile(*, antivirus: bool = False) -> None:
+def require_full_profile(*, antivirus: bool = False, webmail: bool = False) -> None:
     """Skip the test if this machine lacks what the full profile needs."""
-    if missing := install.make_plan(antivirus=antivirus).steps:
-        command = f"mailkeep install{' --antivirus' if antivirus else ''}"
+    if missing := install.make_plan(antivirus=antivirus, webmail=webmail).steps:
+        command = f"mailkeep install{' --antivirus' if antivirus else ''}{' --webmail' if webmail else ''}"
         pytest.skip(f"the full profile needs: {'; '.join(missing)} (`{command}` does it)")
 
 

@@ -30,7 +30,7 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX
+from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX, WEBMAIL
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.filtering import service as filtering
@@ -204,6 +204,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
         )
     # The daemons' tools run as root. Only root can seal the audit log (`node`).
     accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
+    accounts[WEBMAIL] = ("root", install.WEBMAIL_ACCOUNT)
     options = postgres.ServerOptions(settings=_DATABASE, accounts=accounts)
     server = await postgres.start(data_dir, options)
     async with contextlib.AsyncExitStack() as stack:

@@ -112,7 +112,7 @@ def _prepare_chroot(paths: InstancePaths) -> None:
     paths.chroot_link.unlink(missing_ok=True)
     paths.chroot_link.symlink_to(paths.chroot_sockets)
     paths.chroot_resolv_conf.parent.mkdir(mode=0o755, exist_ok=True)
-    write_atomically(paths.chroot_resolv_conf, f"nameserver {paths.resolver_address}\noptions edns0 trust-ad\n", 0o644)
+    write_atomically(paths.chroot_resolv_conf, f"nameserver {paths.own_address}\noptions edns0 trust-ad\n", 0o644)
 
 
 def _link_default_socket(paths: InstancePaths) -> None:
@@ -150,6 +150,8 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.reinjection_smtp,
         paths.system_smtp,
         paths.returned_smtp,
+        paths.webmail_smtp,
+        paths.php_socket,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
         paths.chroot_link,

@@ -40,6 +40,7 @@ MODULES = {
     "node": "node",
     "worker": "worker",
     "api": "api",
+    "webmail": "webmail",
 }
 """Names of processes and their modules."""
 SUPERVISOR_PIPE = "supervisor"

@@ -33,6 +33,7 @@ _VERSIONS = {
     "unbound": (["unbound", "-V"], r"Version (\S+)"),
     "clamd": (["clamd", "--version"], r"ClamAV ([^/\s]+)"),
     "freshclam": (["freshclam", "--version"], r"ClamAV ([^/\s]+)"),
+    "php-fpm": (["dpkg-query", "-W", "-f", "${Version}", "roundcube-core"], r"([^-+\s]+)"),
     "redis": (["redis-server", "--version"], r"v=(\S+)"),
 }
 

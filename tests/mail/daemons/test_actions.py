@@ -22,6 +22,8 @@ VARIANTS: list[dict[str, str]] = [
         "FILTER__ANTIVIRUS": "true",
         "SMTP__CLIENT_MESSAGE_RATE": "60",
         "SEARCH__FULL_TEXT": "words",
+        "WEBMAIL__ENABLED": "true",
+        "WEBMAIL__HOST": "webmail.example",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
     },

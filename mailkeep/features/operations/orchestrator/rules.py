@@ -33,6 +33,8 @@ _WITHOUT = {
     "redis": "The spam filter works without its statistics.",
     "clamd": "Incoming mail is accepted without a scan for viruses, or waits at the sending servers "
     "(filter.antivirus_on_failure).",
+    "php-fpm": "The webmail does not answer.",
+    "webmail": "The webmail can't reach mailboxes.",
     "freshclam": "Virus signatures are not updated.",
     "rspamd": "Incoming mail waits at the sending servers, and mail programs get a temporary error when they send.",
     "dovecot": "Mail programs can't sign in, and incoming mail waits in the queue.",
