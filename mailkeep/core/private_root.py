@@ -10,7 +10,6 @@ the daemon's.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import json
 import os
@@ -24,13 +23,30 @@ from pathlib import Path
 from typing import Any
 
 from mailkeep.core import confinement
+from mailkeep.core.namespaces import (
+    ATTR_NODEV,
+    ATTR_NOEXEC,
+    ATTR_NOSUID,
+    ATTR_RDONLY,
+    BIND,
+    LIBRARY,
+    NEWIPC,
+    NEWNET,
+    NEWNS,
+    NEWUTS,
+    NODEV,
+    NOEXEC,
+    NOSUID,
+    PRIVATE,
+    REC,
+    check,
+    mount,
+    set_attributes,
+)
 
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from mailkeep.core.private_root import main; main()"
 
-# linux/sched.h, linux/mount.h, asm/unistd.h
-_NEWNS, _NEWUTS, _NEWIPC, _NEWNET = 0x20000, 0x4000000, 0x8000000, 0x40000000
-_NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE, _DETACH = 2, 4, 8, 0x1000, 0x4000, 0x40000, 2
-_MOUNT_SETATTR, _ATTR_RDONLY, _ATTR_NOSUID, _ATTR_NODEV, _ATTR_NOEXEC, _AT_RECURSIVE = 442, 1, 2, 4, 8, 0x8000
+_DETACH = 2  # linux/fs.h
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _SIOCSIFFLAGS, _IFF_UP, _LOOPBACK_INDEX = 0x8914, 1, 1
 # linux/rtnetlink.h: a route of type local to ::/0 in the local table, for any address as a source.
@@ -82,8 +98,7 @@ def create_network(ports: Mapping[str, int], backlog: int = 511) -> tuple[int, d
 
     def create() -> None:
         try:
-            library = ctypes.CDLL(None, use_errno=True)
-            _check(library.unshare(_NEWNET), "unshare")
+            check(LIBRARY.unshare(NEWNET), "unshare")
             _set_up_network()
             listening = {name: _listen(port, backlog) for name, port in ports.items()}
             result.append((os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC), listening))
@@ -135,13 +150,13 @@ def _listen(port: int, backlog: int) -> socket.socket:
 def main() -> None:
     """The process that a command of `make_command` starts, which becomes the daemon."""
     plan: dict[str, Any] = json.loads(sys.argv[2])
-    library, parent = ctypes.CDLL(None, use_errno=True), os.getppid()
+    parent = os.getppid()
     try:
         if plan["network"] is not None:
-            _check(library.setns(plan["network"], _NEWNET), "setns")
+            check(LIBRARY.setns(plan["network"], NEWNET), "setns")
             os.close(plan["network"])
-        _check(library.unshare(_NEWNS | _NEWUTS | _NEWIPC), "unshare")
-        _prepare(library, plan)
+        check(LIBRARY.unshare(NEWNS | NEWUTS | NEWIPC), "unshare")
+        _prepare(plan)
         user, group = plan["account"]
         os.fchown(2, user, group)
         confinement.confine_daemon((user, group))
@@ -151,32 +166,32 @@ def main() -> None:
         raise SystemExit(f"The private root can't be prepared (this needs root with CAP_SYS_ADMIN): {error}") from None
 
 
-def _prepare(library: ctypes.CDLL, plan: Mapping[str, Any]) -> None:
+def _prepare(plan: Mapping[str, Any]) -> None:
     """Build the root folder at the place, and change to it."""
     place = plan["place"]
-    _mount(library, None, "/", None, _REC | _PRIVATE)
-    _mount(library, "tmpfs", place, "tmpfs", _NOSUID | _NODEV | _NOEXEC, "mode=755,size=1m,nr_inodes=4096")
+    mount(None, "/", None, REC | PRIVATE)
+    mount("tmpfs", place, "tmpfs", NOSUID | NODEV | NOEXEC, "mode=755,size=1m,nr_inodes=4096")
     for path, source in plan["readable"].items():
-        _bind(library, source, place + path)
+        _bind(source, place + path)
     for path in plan["writable"]:
         Path(place + path).mkdir(parents=True, exist_ok=True)
     for path, target in plan["links"].items():
         Path(place + path).parent.mkdir(parents=True, exist_ok=True)
         Path(place + path).symlink_to(target)
     Path(place, "proc").mkdir()
-    _set_attributes(library, place, _ATTR_RDONLY | _ATTR_NOSUID)
+    set_attributes(place, ATTR_RDONLY | ATTR_NOSUID)
     for path, source in plan["writable"].items():
-        _mount(library, source, place + path, None, _BIND)
-        _set_attributes(library, place + path, _ATTR_NOSUID | _ATTR_NODEV | _ATTR_NOEXEC)
+        mount(source, place + path, None, BIND)
+        set_attributes(place + path, ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC)
     # Only processes of the own account, and nothing about the machine.
-    _mount(library, "proc", f"{place}/proc", "proc", _NOSUID | _NODEV | _NOEXEC, "hidepid=2,subset=pid")
+    mount("proc", f"{place}/proc", "proc", NOSUID | NODEV | NOEXEC, "hidepid=2,subset=pid")
     os.chdir(place)
-    _check(library.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
-    _check(library.umount2(b".", _DETACH), "umount")
+    check(LIBRARY.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
+    check(LIBRARY.umount2(b".", _DETACH), "umount")
     os.chdir("/")
 
 
-def _bind(library: ctypes.CDLL, source: str, target: str) -> None:
+def _bind(source: str, target: str) -> None:
     path = Path(target)
     if Path(source).is_dir():
         path.mkdir(parents=True, exist_ok=True)
@@ -185,26 +200,4 @@ def _bind(library: ctypes.CDLL, source: str, target: str) -> None:
         path.touch()
     else:
         return
-    _mount(library, os.path.realpath(source), target, None, _BIND | _REC)
-
-
-def _set_attributes(library: ctypes.CDLL, path: str, attributes: int) -> None:
-    """Set attributes of the mounts at and below a path."""
-    request = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    _check(
-        library.syscall(_MOUNT_SETATTR, -1, path.encode(), _AT_RECURSIVE, request, ctypes.sizeof(request)),
-        "mount_setattr",
-    )
-
-
-def _mount(
-    library: ctypes.CDLL, source: str | None, target: str, kind: str | None, flags: int, options: str | None = None
-) -> None:
-    values = [value.encode() if value is not None else None for value in (source, target, kind, options)]
-    _check(library.mount(values[0], values[1], values[2], ctypes.c_ulong(flags), values[3]), f"mount {target}")
-
-
-def _check(result: int, call: str) -> None:
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{call}: {os.strerror(number)}")
+    mount(os.path.realpath(source), target, None, BIND | REC)
