@@ -245,10 +245,13 @@ def _check_ports(settings: Settings) -> list[str]:
     """Errors: two services on the same port."""
     faults: list[str] = []
     names: dict[int, str] = {}
-    for name, port in dataclasses.asdict(settings.ports).items():
+    found = {f"ports.{name}": port for name, port in dataclasses.asdict(settings.ports).items()}
+    if settings.edge.enabled:
+        found |= {"edge.http_port": settings.edge.http_port, "edge.https_port": settings.edge.https_port}
+    for key, port in found.items():
         if port and port in names:
-            faults.append(f"ports.{name}: expected another port than ports.{names[port]}, which is {port} too")
-        names.setdefault(port, name)
+            faults.append(f"{key}: expected another port than {names[port]}, which is {port} too")
+        names.setdefault(port, key)
     return faults
 
 

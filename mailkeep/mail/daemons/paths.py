@@ -137,6 +137,14 @@ class InstancePaths:
     """Postfix's SMTP socket for copies that `lmtp` returns: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
+    api_socket = _RunPath("api.sock")
+    """The API's socket for nginx."""
+    nginx_pid = _RunPath("nginx.pid")
+    """The file with the ID of nginx's master process."""
+    nginx_tmp = _DataPath("nginx/tmp")
+    """nginx's temporary files."""
+    nginx_sites = _DataPath("nginx/sites.conf")
+    """nginx's servers for the names of hosted domains."""
     mail_root = _DataPath("mail")
     """The folder of all mailboxes, each named by its ID."""
     probe_home = _DataPath("dovecot/probe")

@@ -21,10 +21,12 @@ MAIL_ACCOUNT = "mailkeep-mail"
 """The owner of mailboxes."""
 ACCOUNT = "mailkeep"
 """The account of our own processes that need no root."""
+EDGE_ACCOUNT = "mailkeep-edge"
+"""The account of nginx. It alone may use the API's Unix socket, whose X-Forwarded-For is trusted."""
 PACKAGES = (
     "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-lucene",
-    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql",
-    "redis-server", "rspamd", "unbound",
+    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "libnginx-mod-http-js", "nginx",
+    "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
 )  # fmt: skip
 ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
 """What `filter.antivirus` needs in addition."""
@@ -60,7 +62,7 @@ def make_plan(*, antivirus: bool = False) -> Plan:
     """The packages and accounts that this machine lacks; with those of the virus scanner if `antivirus`."""
     wanted = (*PACKAGES, *(ANTIVIRUS_PACKAGES if antivirus else ()))
     packages = tuple(name for name in wanted if not _is_installed(name))
-    return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT) if not _has_account(name)))
+    return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT, EDGE_ACCOUNT) if not _has_account(name)))
 
 
 def install(*, antivirus: bool = False) -> Plan:
@@ -78,8 +80,8 @@ def install(*, antivirus: bool = False) -> Plan:
             _run(["apt-get", "update", "-qq"])
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *plan.packages])
         if Path("/run/systemd/system").is_dir():
-            # An Unbound that was there before may be the machine's resolver, a ClamAV may scan for others.
-            added = ("unbound",) if "unbound" in plan.packages else ()
+            # What was there before may serve others: an Unbound may be the machine's resolver.
+            added = tuple(name for name in ("nginx", "unbound") if name in plan.packages)
             added += _ANTIVIRUS_UNITS if "clamav-daemon" in plan.packages else ()
             _run(["systemctl", "disable", "--quiet", "--now", *_UNITS, *added])
     for name in plan.accounts:

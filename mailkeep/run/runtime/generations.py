@@ -41,6 +41,7 @@ _GROUPS = {
     "dovecot": install.MAIL_ACCOUNT,
     "postfix": "postfix",
     "unbound": "unbound",
+    "nginx": install.EDGE_ACCOUNT,
 }
 SERVICES = tuple(_GROUPS)
 """The services that have a configuration."""

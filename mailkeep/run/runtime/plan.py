@@ -36,6 +36,7 @@ _INTERRUPTS = {
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
     ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
     ("clamd", "restart"): "Mail can't be scanned for viruses for up to a minute (filter.antivirus_on_failure).",
+    ("nginx", "restart"): "Requests and event streams over HTTPS end.",
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }
