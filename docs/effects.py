@@ -90,8 +90,10 @@ def with_values(key: str) -> Iterator[LoadedSettings]:
         base |= {"outbound.relay": "a.example:25", "outbound.relay_username": "a", "outbound.relay_password": "b"}
     if key.startswith("filter.antivirus_") or key == "limits.message_size_mb":
         base |= {"filter.antivirus": True}
-    if key.startswith("webmail."):
-        base |= {"webmail.enabled": True, "webmail.host": "webmail.example"}
+    if key.startswith("webmail.") or key == "limits.message_size_mb":
+        base |= {"edge.enabled": True, "webmail.enabled": True, "webmail.host": "webmail.example"}
+    if key.startswith(("edge.", "http.", "limits.", "server.", "tls.")) and key != "edge.enabled":
+        base |= {"edge.enabled": True}
     if key == "dns.servers":
         base |= {"dns.resolver": "unbound"}
     yield no_sources().with_stored(base)
@@ -143,5 +145,6 @@ def render_settings(loaded: LoadedSettings) -> dict[str, render.Files]:
         certificate_file="/etc/tls/served.pem",
         lmtp_socket=_PATHS.lmtp_socket,
         policy_socket=_PATHS.policy_socket,
+        edge_account="mailkeep-edge",
     )
     return render.render_all(settings, config)

@@ -247,10 +247,13 @@ def _check_ports(settings: Settings) -> list[str]:
     """Errors: two services on the same port."""
     faults: list[str] = []
     names: dict[int, str] = {}
-    for name, port in dataclasses.asdict(settings.ports).items():
+    found = {f"ports.{name}": port for name, port in dataclasses.asdict(settings.ports).items()}
+    if settings.edge.enabled:
+        found |= {"edge.http_port": settings.edge.http_port, "edge.https_port": settings.edge.https_port}
+    for key, port in found.items():
         if port and port in names:
-            faults.append(f"ports.{name}: expected another port than ports.{names[port]}, which is {port} too")
-        names.setdefault(port, name)
+            faults.append(f"{key}: expected another port than {names[port]}, which is {port} too")
+        names.setdefault(port, key)
     return faults
 
 
@@ -260,8 +263,17 @@ def _check_webmail(settings: Settings) -> list[str]:
     faults: list[str] = []
     if settings.webmail.enabled and not host:
         faults.append("webmail.host: expected a host name, because webmail.enabled is true")
-    if host and host == (urlsplit(settings.http.public_url).hostname or ""):
-        faults.append("webmail.host: expected another host name than that of http.public_url")
+    if settings.webmail.enabled and not settings.edge.enabled:
+        faults.append("webmail.enabled: expected false, because edge.enabled is false")
+    others = {
+        "http.public_url": urlsplit(settings.http.public_url).hostname,
+        "server.hostname": settings.server.hostname,
+    }
+    faults += [
+        f"webmail.host: expected another host name than that of {key}"
+        for key, other in others.items()
+        if host and other and host == other.lower()
+    ]
     return faults
 
 

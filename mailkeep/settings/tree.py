@@ -8,6 +8,7 @@ from typing import Literal
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
+from mailkeep.settings.edge import EdgeSettings
 from mailkeep.settings.formats import (
     DELAYS,
     DSN,
@@ -24,6 +25,7 @@ from mailkeep.settings.formats import (
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
 from mailkeep.settings.server import (
     FilterSettings,
+    LogSettings,
     OverlaysSettings,
     PortsSettings,
     SearchSettings,
@@ -344,20 +346,6 @@ class CorsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSettings:
-    """The log: JSON lines on standard error; in the full profile rotated files in `log/`."""
-
-    level: Literal["debug", "info", "warning", "error"] = _setting("info", "The minimum severity that is logged.")
-    rotate_mb: int = _setting(
-        50,
-        "The size at which a log file is rotated, in units of 2^20 bytes; each is also rotated once a day.",
-        low=1,
-        high=10_000,
-    )
-    keep_days: int = _setting(14, "Days for which rotated, compressed logs are kept.", low=1, high=3650)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings."""
 
@@ -376,10 +364,11 @@ class Settings:
     dns: DnsSettings = DnsSettings()  # noqa: RUF009 - frozen
     dkim: DkimSettings = DkimSettings()  # noqa: RUF009 - frozen
     cors: CorsSettings = CorsSettings()
-    log: LogSettings = LogSettings()
+    log: LogSettings = LogSettings()  # noqa: RUF009 - frozen
     server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen
     tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
     ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
+    edge: EdgeSettings = EdgeSettings()  # noqa: RUF009 - frozen
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
     search: SearchSettings = SearchSettings()  # noqa: RUF009 - frozen
     webmail: WebmailSettings = WebmailSettings()  # noqa: RUF009 - frozen

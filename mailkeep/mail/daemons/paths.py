@@ -141,12 +141,18 @@ class InstancePaths:
     """Postfix's SMTP socket for mail of Mailkeep itself: a short name for a socket below the queue directory."""
     webmail_smtp = _RunPath("webmail-smtp")
     """Postfix's SMTP socket for the webmail: a short name for a socket below the queue directory."""
-    api_socket = _RunPath("api.sock")
-    """The API, for nginx and the webmail."""
     returned_smtp = _RunPath("returned-smtp")
     """Postfix's SMTP socket for copies that `lmtp` returns: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
+    api_socket = _RunPath("api.sock")
+    """The API's socket for nginx, and for our process `webmail`."""
+    nginx_pid = _RunPath("nginx.pid")
+    """The file with the ID of nginx's master process."""
+    nginx_tmp = _DataPath("nginx/tmp")
+    """nginx's temporary files."""
+    nginx_sites = _DataPath("nginx/sites.conf")
+    """nginx's servers for the names of hosted domains."""
     mail_root = _DataPath("mail")
     """The folder of all mailboxes, each named by its ID."""
     probe_home = _DataPath("dovecot/probe")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from mailkeep.mail.daemons import overlays, probe_mailbox, scanning, webmail
+from mailkeep.mail.daemons import nginx, overlays, probe_mailbox, scanning, webmail
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.settings import Settings, parse_dns_servers
@@ -91,6 +91,8 @@ class DaemonConfig:
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
+    edge_account: str
+    has_ipv6: bool = True
     trust_anchor: Path = ROOT_KEY
     overlays: Mapping[str, Files] = field(default_factory=dict[str, Files])
 
@@ -106,6 +108,7 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
         "rspamd": render_rspamd(settings, config),
         "dovecot": render_dovecot(settings, config),
         "postfix": render_postfix(settings, config),
+        "nginx": render_nginx(settings, config),
     }
     of_settings = overlays.of_settings(settings.overlays)
     return {
@@ -214,6 +217,12 @@ def render_unbound(settings: Settings, config: DaemonConfig) -> Files:
         "forwarders": " ".join(f"forward-addr: {address}@{port}" for address, port in servers),
     }
     return {"unbound.conf": _fill("unbound/unbound.conf", values)}
+
+
+def render_nginx(settings: Settings, config: DaemonConfig) -> Files:
+    """Return nginx.conf and what it includes; nothing if nginx is off."""
+    edge = nginx.EdgeConfig(config.paths, config.certificate_file, config.edge_account, config.has_ipv6)
+    return nginx.render(settings, edge, _fill)
 
 
 def _longest_retry(settings: Settings) -> int:

@@ -45,14 +45,23 @@ def render_php(
     if not settings.webmail.enabled:
         return {}
     largest = settings.limits.largest_message_bytes
-    attachments = min(ATTACHMENT_MB << 20, int(largest / _BASE64))
+    attachments = _count_attachment_bytes(settings)
     values = {
         "database_folder": str(database_folder),
         "key": key,
         "host": settings.webmail.host,
         "attachment_bytes": str(attachments),
-        "post_bytes": str(attachments + (2 << 20)),
+        "post_bytes": str(count_post_bytes(settings)),
         "message_bytes": str(min(largest, int(attachments * _BASE64) + (1 << 20))),
         **{f"{name}_port": str(port) for name, port in PORTS.items()},
     }
     return {name: fill(f"php-fpm/{name}", values) for name in _FILES}
+
+
+def count_post_bytes(settings: Settings) -> int:
+    """The limit for a request's body: an attachment with the other fields of its form."""
+    return _count_attachment_bytes(settings) + (2 << 20)
+
+
+def _count_attachment_bytes(settings: Settings) -> int:
+    return min(ATTACHMENT_MB << 20, int(settings.limits.largest_message_bytes / _BASE64))

@@ -23,10 +23,12 @@ ACCOUNT = "mailkeep"
 """The account of our own processes that need no root."""
 WEBMAIL_ACCOUNT = "mailkeep-webmail"
 """The account of the webmail's PHP."""
+EDGE_ACCOUNT = "mailkeep-edge"
+"""The account of nginx. It alone may use the API's Unix socket, whose X-Forwarded-For is trusted."""
 PACKAGES = (
     "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-lucene",
-    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql",
-    "redis-server", "rspamd", "unbound",
+    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "libnginx-mod-http-js", "nginx",
+    "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
 )  # fmt: skip
 ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
 """What `filter.antivirus` needs in addition."""
@@ -69,7 +71,7 @@ def make_plan(*, antivirus: bool = False, webmail: bool = False) -> Plan:
     of the webmail if `webmail`.
     """
     wanted = (*PACKAGES, *(ANTIVIRUS_PACKAGES if antivirus else ()), *(WEBMAIL_PACKAGES if webmail else ()))
-    accounts = (MAIL_ACCOUNT, ACCOUNT, *((WEBMAIL_ACCOUNT,) if webmail else ()))
+    accounts = (MAIL_ACCOUNT, ACCOUNT, EDGE_ACCOUNT, *((WEBMAIL_ACCOUNT,) if webmail else ()))
     packages = tuple(name for name in wanted if not _is_installed(name))
     return Plan(packages, tuple(name for name in accounts if not _has_account(name)))
 
@@ -89,8 +91,8 @@ def install(*, antivirus: bool = False, webmail: bool = False) -> Plan:
             _run(["apt-get", "update", "-qq"])
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *plan.packages])
         if Path("/run/systemd/system").is_dir():
-            # An Unbound that was there before may be the machine's resolver, a ClamAV may scan for others.
-            added = ("unbound",) if "unbound" in plan.packages else ()
+            # What was there before may serve others: an Unbound may be the machine's resolver.
+            added = tuple(name for name in ("nginx", "unbound") if name in plan.packages)
             added += _ANTIVIRUS_UNITS if "clamav-daemon" in plan.packages else ()
             added += _WEBMAIL_UNITS if "roundcube-core" in plan.packages else ()
             _run(["systemctl", "disable", "--quiet", "--now", *_UNITS, *added])

@@ -37,6 +37,7 @@ async def serve(app: App, process: Process) -> None:
         stack.push_async_callback(app.renderer.close)
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
         public, internal = (HttpListener.on_socket(process.sockets[name]) for name in ("public", "internal"))
+        public.add_unix_socket(process.sockets["edge"])
         await serve_http(app, public, internal, Metrics(), stack)
         stack.enter_context(background(tasks.run_housekeeping(app)))
         stack.push_async_callback(record_summaries, app, None)

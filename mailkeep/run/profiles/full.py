@@ -139,12 +139,14 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
 
 def _listen_for_daemons(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
     """The sockets that outlive our processes, in folders of `folders.create`: for Rspamd's requests for keys, for the
-    messages that Postfix passes to the milter, and for the API's requests for child processes that render templates.
+    messages that Postfix passes to the milter, for the API's requests for child processes that render templates, and
+    for nginx's requests to the API.
     """
     clients = {
         "keys": (paths.keys_socket, "_rspamd"),
         "milter": (paths.milter_socket, "postfix"),
         "templates": (paths.templates_socket, install.ACCOUNT),
+        "edge": (paths.api_socket, install.EDGE_ACCOUNT),
     }
     sockets: dict[str, socket.socket] = {}
     for name, (path, account) in clients.items():

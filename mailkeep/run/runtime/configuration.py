@@ -53,6 +53,8 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
         certificate_file=certificate.find_served_file(paths.tls),
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
+        edge_account=program.EDGE_ACCOUNT,
+        has_ipv6=Path("/proc/net/if_inet6").exists(),
         trust_anchor=paths.trust_anchor if paths.trust_anchor.exists() else render.ROOT_KEY,
         overlays=overlay_files.read(paths),
     )

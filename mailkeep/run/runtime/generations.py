@@ -43,6 +43,7 @@ _GROUPS = {
     "unbound": "unbound",
     "webmail": install.ACCOUNT,
     "php-fpm": install.WEBMAIL_ACCOUNT,
+    "nginx": install.EDGE_ACCOUNT,
 }
 SERVICES = tuple(_GROUPS)
 """The services that have a configuration."""

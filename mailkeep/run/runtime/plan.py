@@ -37,6 +37,7 @@ _INTERRUPTS = {
     ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
     ("php-fpm", "restart"): "The webmail's requests wait for about a second.",
     ("clamd", "restart"): "Mail can't be scanned for viruses for up to a minute (filter.antivirus_on_failure).",
+    ("nginx", "restart"): "Requests and event streams over HTTPS end.",
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }

@@ -14,14 +14,14 @@ import dns.exception
 import dns.message
 import structlog
 
-from mailkeep.mail.daemons import tool
+from mailkeep.mail.daemons import nginx, tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.daemons.webmail import PORTS
 from mailkeep.mail.dovecot import dict as dovecot_dict, script_server
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import antivirus, checks, filter_parts, generations, privileges, process, webmail
+from mailkeep.run.runtime import antivirus, checks, edge_sites, filter_parts, generations, privileges, process, webmail
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
@@ -29,7 +29,7 @@ from mailkeep.run.runtime.supervisor import Service, prepare_nothing, tolerate
 
 log = structlog.get_logger("mailkeep.services")
 
-ORDER = ("redis", "unbound", "clamd", "freshclam", "rspamd", "dovecot", "postfix", "php-fpm")
+ORDER = ("redis", "unbound", "clamd", "freshclam", "rspamd", "dovecot", "postfix", "php-fpm", "nginx")
 """The daemons in the order of their start; our own processes start between and after them."""
 
 _TIMEOUT_SECONDS = 2.0
@@ -41,13 +41,14 @@ _FRONTENDS = ("api", "worker", "sendmail", "webmail")
 # `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; those that
 # submit mail with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
-_GROUPS = {name: ["postdrop"] for name in ("api", "lmtp", "reinjection", "sendmail", "webmail", "worker")}
+_GROUPS = {name: ["postdrop"] for name in ("api", "lmtp", "reinjection", "sendmail", "worker")}
+_GROUPS["webmail"] = ["postdrop", install.EDGE_ACCOUNT]  # for the API's Unix socket too
 _SOCKETS = {
     "keys": ["keys"],
     "milter": ["milter"],
     "usage": ["logins"],
     "node": ["templates"],
-    "api": ["public", "internal"],
+    "api": ["public", "edge", "internal"],
     "webmail": list(PORTS),
 }
 
@@ -57,7 +58,7 @@ def define_services(
 ) -> list[Service]:
     """All services. `reads_all_files`: our own processes keep the right to read every file (`privileges`)."""
     first = Service("prefork", _PREFORK_WAVE, prefork.launch, config.paths.log / "prefork.log", prefork.is_ready)
-    define_daemons = (_define_redis, _define_unbound, _define_rspamd, _define_dovecot, _define_postfix)
+    define_daemons = (_define_redis, _define_unbound, _define_rspamd, _define_dovecot, _define_postfix, _define_nginx)
     daemons = [define(config) for define in define_daemons]
     daemons += antivirus.define_services(config.paths, _BACKEND_WAVE)
     network = webmail.WebmailNetwork(config.paths)
@@ -198,11 +199,35 @@ def _define_postfix(config: DaemonConfig) -> Service:
     return replace(service, wave=_POSTFIX_WAVE, log=paths.mail_log, is_alive=watch.is_alive)  # errors are in mail.log
 
 
+def _define_nginx(config: DaemonConfig) -> Service:
+    paths = config.paths
+    file = paths.conf("nginx") / "nginx.conf"
+
+    async def is_ready() -> bool:
+        return all([await accepts_tcp(*each) for each in nginx.list_listeners(file.parent)])
+
+    # Messages about the start go to standard error too.
+    argv = ["nginx", "-c", str(file), "-e", "stderr", "-g", "daemon off;"]
+    service = _define_daemon("nginx", argv, paths.log / "nginx.log", is_ready)
+    return replace(service, wave=_FRONTEND_WAVE, is_on=partial(generations.is_on, paths, "nginx"))
+
+
+async def accepts_tcp(host: str, port: int) -> bool:
+    """Whether a TCP port accepts connections."""
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _TIMEOUT_SECONDS)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
+
+
 async def reload_daemons(paths: InstancePaths) -> None:
-    """Reload Postfix and Dovecot; failures are logged. A daemon that is just starting needs no reload."""
+    """Reload Postfix, Dovecot and nginx; failures are logged. A daemon that is just starting needs no reload."""
     reloads = {
         "postfix": postfix_queue.reload(paths.postfix_conf),
         "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
+        "nginx": asyncio.to_thread(edge_sites.reload, paths),
     }
     for name, result in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
         if isinstance(result, BaseException):

@@ -40,7 +40,6 @@ _SAME_PATHS = (
 )  # fmt: skip
 _TMP = Path("/tmp")  # noqa: S108 - a folder of its own
 _PLUGINS = ("archive", "filesystem_attachments", "jqueryui", "managesieve", "markasjunk")
-_NGINX_ACCOUNT = "www-data"
 _UPLOAD_SECONDS = 86_400.0
 _DATABASE_SECONDS = 10
 _PING_SECONDS = 2.0
@@ -70,7 +69,9 @@ class WebmailNetwork:
     def listen(self) -> socket.socket:
         """The socket where nginx passes requests. It stays open, so that requests wait while PHP restarts."""
         if self._php is None or not self.paths.php_socket.exists():
-            self._php = unix_socket.bind_unix_socket(self.paths.php_socket, 0o660, pwd.getpwnam(_NGINX_ACCOUNT).pw_gid)
+            self._php = unix_socket.bind_unix_socket(
+                self.paths.php_socket, 0o660, pwd.getpwnam(install.EDGE_ACCOUNT).pw_gid
+            )
         return self._php
 
 

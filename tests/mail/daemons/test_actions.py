@@ -22,6 +22,7 @@ VARIANTS: list[dict[str, str]] = [
         "FILTER__ANTIVIRUS": "true",
         "SMTP__CLIENT_MESSAGE_RATE": "60",
         "SEARCH__FULL_TEXT": "words",
+        "EDGE__ENABLED": "true",
         "WEBMAIL__ENABLED": "true",
         "WEBMAIL__HOST": "webmail.example",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',

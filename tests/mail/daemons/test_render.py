@@ -31,6 +31,7 @@ FACTS = render.DaemonConfig(
     certificate_file="/etc/tls/served.pem",
     lmtp_socket=PATHS.lmtp_socket,
     policy_socket=PATHS.policy_socket,
+    edge_account="mailkeep-edge",
 )
 
 
