@@ -44,6 +44,7 @@ _BY_KEY: dict[str, list[Any]] = {
     "sendmail.allowed": [{"www-data": ["example.org"]}],
     "dns.blocklists": [["bl.example.net"]],
     "outbound.relay_tls": ["tls"],
+    "webmail.enabled": [False],
     "filter.antivirus_mirror": ["", "mirror.example"],
     "filter.dnsbl": [[{"zone": "bl.example.net", "codes": ["127.0.0.2"], "score": 3}]],
     "overlays.postfix": ["smtp_helo_timeout = 60s"],
@@ -96,6 +97,10 @@ def with_values(key: str) -> Iterator[LoadedSettings]:
         base |= {"filter.antivirus": True}
     if key.startswith("acme."):
         base |= {"acme.agree_terms": True, "acme.eab_key_id": "a", "acme.eab_key": "MDEyMzQ1Njc4OWFiY2RlZg"}
+    if key.startswith("webmail.") or key == "limits.message_size_mb":
+        base |= {"edge.enabled": True, "webmail.enabled": True, "webmail.host": "webmail.example"}
+    if key.startswith(("edge.", "http.", "limits.", "server.", "tls.")) and key != "edge.enabled":
+        base |= {"edge.enabled": True}
     if key == "dns.servers":
         base |= {"dns.resolver": "unbound"}
     yield no_sources().with_stored(base)
@@ -119,7 +124,7 @@ def list_values(key: str, field: SettingField) -> list[Any]:
         return [each for each in get_args(field.base) if each != field.default]
     if field.base is bool:
         return [not field.default]
-    assert field.low is not None
+    assert field.low is not None, key
     assert field.high is not None
     candidates = (field.low, field.high, field.low + 1)
     return [field.base(each) for each in candidates if each != field.default]
@@ -142,8 +147,11 @@ def render_settings(loaded: LoadedSettings) -> dict[str, render.Files]:
         double_bounce="fedcba9876543210",
         probe_hash="hash",
         probe_helo="probe.mailkeep.invalid",
+        webmail_key="k" * 32,
+        webmail_mark="webmail.invalid",
         certificate_file="/etc/tls/served.pem",
         lmtp_socket=_PATHS.lmtp_socket,
         policy_socket=_PATHS.policy_socket,
+        edge_account="mailkeep-edge",
     )
     return render.render_all(settings, config)

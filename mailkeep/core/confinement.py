@@ -5,7 +5,8 @@ A child that root started changes to the account `nobody`. The child has no capa
 `confine` is for our own code, which can't open sockets, send signals or run programs (unless it is allowed to), so that
 compromised code reaches neither the database nor the network; sockets and files that are already open stay open.
 `core/isolation` confines a program of others in the same way. `confine_program` is for programs that create sockets:
-they may run programs and create sockets, but not connect them.
+they may run programs and create sockets, but not connect them. `confine_daemon` is for a daemon in a root folder and a
+network of its own (`core/private_root`).
 """
 
 from __future__ import annotations
@@ -34,12 +35,13 @@ _X32 = 0x40000000  # the same system calls with other numbers
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # linux/audit.h
 _Calls = Mapping[str, tuple[int, ...]]  # system call numbers by machine architecture
-# connect, listen, ptrace, process_vm_readv, process_vm_writev, io_uring_setup, bpf, unshare, setns, mount, keyctl,
-# userfaultfd, perf_event_open
+# ptrace, process_vm_readv, process_vm_writev, io_uring_setup, bpf, unshare, setns, mount, keyctl, userfaultfd,
+# perf_event_open
 _DENIED_TO_ALL: _Calls = {
-    "x86_64": (42, 50, 101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298),
-    "aarch64": (203, 201, 117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241),
+    "x86_64": (101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298),
+    "aarch64": (117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241),
 }
+_CONNECTIONS: _Calls = {"x86_64": (42, 50), "aarch64": (203, 201)}  # connect, listen
 # socket, socketpair, bind, kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal
 _SOCKETS_AND_SIGNALS: _Calls = {
     "x86_64": (41, 53, 49, 62, 200, 234, 129, 297, 424),
@@ -62,8 +64,8 @@ def confine(memory: int, *, account: tuple[int, int] = (NOBODY, NOBODY), may_exe
     `memory`: the limit of its address space in bytes. `account`: the user and group ID that replace root.
     `may_execute`: it may run programs, which are confined like it. Raises OSError if the kernel refuses.
     """
-    denied = (_SOCKETS_AND_SIGNALS,) if may_execute else (_SOCKETS_AND_SIGNALS, _EXECUTE)
-    _confine(memory, denied, account)
+    denied = (_CONNECTIONS, _SOCKETS_AND_SIGNALS)
+    _confine(memory, denied if may_execute else (*denied, _EXECUTE), account)
 
 
 def confine_program(memory: int, cpu_seconds: int, file_bytes: int, processes: int) -> None:
@@ -73,7 +75,12 @@ def confine_program(memory: int, cpu_seconds: int, file_bytes: int, processes: i
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
-    _confine(memory, (_SEND,), (NOBODY, NOBODY))
+    _confine(memory, (_CONNECTIONS, _SEND), (NOBODY, NOBODY))
+
+
+def confine_daemon(account: tuple[int, int]) -> None:
+    """Confine this process irrevocably before it becomes a daemon of this account, which may listen and connect."""
+    _confine(resource.RLIM_INFINITY, (), account)
 
 
 def _confine(memory: int, denied: Sequence[_Calls], account: tuple[int, int]) -> None:

@@ -11,7 +11,6 @@ first in the job's namespaces, prepares the files and runs the commands. When it
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import ipaddress
 import json
@@ -31,6 +30,24 @@ from pathlib import Path
 from typing import Any
 
 from mailkeep.core import confinement
+from mailkeep.core.namespaces import (
+    ATTR_NOSUID,
+    ATTR_RDONLY,
+    LIBRARY,
+    NEWIPC,
+    NEWNET,
+    NEWNS,
+    NEWPID,
+    NEWUTS,
+    NODEV,
+    NOEXEC,
+    NOSUID,
+    PRIVATE,
+    REC,
+    check,
+    mount,
+    set_attributes,
+)
 
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from mailkeep.core.sandbox import main; main()"
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - in the sandbox
@@ -44,10 +61,6 @@ _FILE_BYTES = 32 << 20
 _PROCESSES = 256
 _OUTPUT_BYTES = 64 << 10
 
-# linux/sched.h, linux/mount.h, asm/unistd.h
-_NEWNS, _NEWUTS, _NEWIPC, _NEWPID, _NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
-_NOSUID, _NODEV, _NOEXEC, _REC, _PRIVATE = 2, 4, 8, 0x4000, 0x40000
-_MOUNT_SETATTR, _ATTR_RDONLY, _ATTR_NOSUID, _AT_RECURSIVE = 442, 1, 2, 0x8000
 _PR_SET_PDEATHSIG = 1
 _SIOCSIFFLAGS, _SIOCSIFADDR, _IFF_UP, _LOOPBACK_INDEX = 0x8914, 0x8916, 1, 1
 
@@ -115,36 +128,35 @@ def main() -> None:
     request: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     seconds = request["seconds"]
     signal.alarm(seconds + _STARTING_SECONDS * (len(request["jobs"]) + 1))  # in case that the kernel blocks
-    library = ctypes.CDLL(None, use_errno=True)
     try:
         # One for all jobs: the kernel takes a second or more to end a network namespace, and new ones wait for that.
-        _check(library.unshare(_NEWNET | _NEWUTS), "unshare")
+        check(LIBRARY.unshare(NEWNET | NEWUTS), "unshare")
         _set_up_loopback(request["addresses"])
-        children = [_fork(library, partial(_run_job, library, job, seconds)) for job in request["jobs"]]
+        children = [_fork(partial(_run_job, job, seconds)) for job in request["jobs"]]
         results = [_wait(child) for child in children]
     except OSError as error:
         raise SystemExit(str(error)) from None
     sys.stdout.write(json.dumps(results))
 
 
-def _run_job(library: ctypes.CDLL, job: Mapping[str, Any], seconds: int) -> Any:
-    _check(library.unshare(_NEWNS | _NEWIPC | _NEWPID), "unshare")
+def _run_job(job: Mapping[str, Any], seconds: int) -> Any:
+    check(LIBRARY.unshare(NEWNS | NEWIPC | NEWPID), "unshare")
 
     def run_as_first_process() -> Any:
-        _prepare(library, job)
+        _prepare(job)
         return _run_all(job["commands"], seconds)
 
-    return _wait(_fork(library, run_as_first_process))
+    return _wait(_fork(run_as_first_process))
 
 
-def _fork(library: ctypes.CDLL, work: Callable[[], Any]) -> tuple[int, int]:
+def _fork(work: Callable[[], Any]) -> tuple[int, int]:
     """Start a child process, which is killed if this one ends: its ID, and the file descriptor of its answer."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         answer: dict[str, Any] = {}
         try:
-            _check(library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+            check(LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
             answer["result"] = work()
         except Exception as error:  # noqa: BLE001 - reported to the parent
             answer["error"] = str(error)
@@ -181,19 +193,17 @@ def _set_up_loopback(addresses: Sequence[str]) -> None:
                 fcntl.ioctl(control, _SIOCSIFADDR, struct.pack("=16sIi", address.packed, 128, _LOOPBACK_INDEX))
 
 
-def _prepare(library: ctypes.CDLL, job: Mapping[str, Any]) -> None:
+def _prepare(job: Mapping[str, Any]) -> None:
     """Make all files read-only, hide folders, and write the copies."""
     copies = [(target, _read_folder(source)) for target, source in job["copies"].items()]
-    _mount(library, None, "/", None, _REC | _PRIVATE)
-    attributes = (ctypes.c_uint64 * 4)(_ATTR_RDONLY | _ATTR_NOSUID, 0, 0, 0)
-    setattr_result = library.syscall(_MOUNT_SETATTR, -1, b"/", _AT_RECURSIVE, attributes, ctypes.sizeof(attributes))
-    _check(setattr_result, "mount_setattr")
+    mount(None, "/", None, REC | PRIVATE)
+    set_attributes("/", ATTR_RDONLY | ATTR_NOSUID)
     hidden = sorted({os.path.realpath(path) for path in (*_HIDDEN, *job["hidden"])})
     for path in hidden:
         if Path(path).is_dir():
             options = f"size={_FILE_BYTES * 2},nr_inodes=4096,mode={'1777' if path in _TEMPORARY else '755'}"
-            _mount(library, "tmpfs", path, "tmpfs", _NOSUID | _NODEV | _NOEXEC, options)
-    _mount(library, "proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
+            mount("tmpfs", path, "tmpfs", NOSUID | NODEV | NOEXEC, options)
+    mount("proc", "/proc", "proc", NOSUID | NODEV | NOEXEC)
     for target, content in copies:
         _write_folder(target, content)
     for path in job["writable"]:
@@ -266,15 +276,3 @@ def _run(argv: Sequence[str], seconds: int, deadline: float) -> tuple[int, str]:
     text = os.pread(output, _OUTPUT_BYTES, max(0, size - _OUTPUT_BYTES))
     os.close(output)
     return status, text.decode("utf-8", "replace")
-
-
-def _mount(
-    library: ctypes.CDLL, source: str | None, target: str, kind: str | None, flags: int, options: str | None = None
-) -> None:
-    values = [value.encode() if value is not None else None for value in (source, target, kind, options)]
-    _check(library.mount(values[0], values[1], values[2], ctypes.c_ulong(flags), values[3]), f"mount {target}")
-
-
-def _check(result: int, call: str) -> None:
-    if result != 0:
-        raise OSError(f"{call}: {os.strerror(ctypes.get_errno())}")

@@ -24,16 +24,26 @@ FALLBACK_DIR = Path("/var/lib/mailkeep/pg")
 DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
 AUDIT = "mailkeep_audit"  # seals and prunes the audit log, which the application may not
 POSTFIX, DOVECOT = "mailkeep_postfix", "mailkeep_dovecot"  # the full profile's daemons: see functions/grants.sql
+WEBMAIL = "mailkeep_webmail"  # Roundcube's role and its database (docs/decisions/0104-webmail.md)
+_WEBMAIL_CONNECTIONS = 40
 SUPERUSER = "postgres"
 
 # Each statement is on a line of its own: a single-user server ends a statement at the newline.
-_ROLES = f"""\
+_ROLES = (
+    f"""\
 CREATE ROLE {OWNER} LOGIN CREATEDB;
 CREATE DATABASE {DATABASE} OWNER {OWNER} TEMPLATE template0;
 REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
-""" + "".join(
-    f"CREATE ROLE {role} LOGIN;\nGRANT CONNECT ON DATABASE {DATABASE} TO {role};\n"
-    for role in (APP, AUDIT, POSTFIX, DOVECOT)
+"""
+    + "".join(
+        f"CREATE ROLE {role} LOGIN;\nGRANT CONNECT ON DATABASE {DATABASE} TO {role};\n"
+        for role in (APP, AUDIT, POSTFIX, DOVECOT)
+    )
+    + f"""\
+CREATE ROLE {WEBMAIL} LOGIN CONNECTION LIMIT {_WEBMAIL_CONNECTIONS};
+CREATE DATABASE {WEBMAIL} OWNER {WEBMAIL} TEMPLATE template0;
+REVOKE ALL ON DATABASE {WEBMAIL} FROM PUBLIC;
+"""
 )
 
 # Small, for one machine's mail: memory is allocated as needed. No secret reaches the log (terse omits DETAIL with its
@@ -202,7 +212,7 @@ def write_configuration(
 
     Settings in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) override ours. Authentication is by the peer's
     account: a map names our account, the server's account, and `accounts` by role. Only our account may connect
-    as the role that seals the audit log.
+    as the role that seals the audit log. The webmail's role can connect to no database but its own.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     own_account = _account(os.geteuid()).name
@@ -210,7 +220,11 @@ def write_configuration(
     peers += [(account, role) for role, names in (accounts or {}).items() for account in names]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
-        "pg_hba.conf": ["local all all peer map=mailkeep"],
+        "pg_hba.conf": [
+            f"local {WEBMAIL} {WEBMAIL} peer map=mailkeep",
+            f"local all {WEBMAIL} reject",
+            "local all all peer map=mailkeep",
+        ],
         "pg_ident.conf": [f'mailkeep "{account}" {role}' for account, role in peers],
     }
     for name, lines in files.items():

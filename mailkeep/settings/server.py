@@ -1,4 +1,4 @@
-"""The sections for this machine: its name, addresses, certificate, ports and filter."""
+"""The sections for this machine: its name, addresses, certificate, ports, filter and log."""
 
 from __future__ import annotations
 
@@ -169,6 +169,22 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebmailSettings:
+    """Full profile: Roundcube, for owners of mailboxes (docs/howto/webmail.md)."""
+
+    enabled: bool = _setting(
+        False,
+        "Whether the webmail runs (`mailkeep install --webmail`). Needs `edge.enabled` and `webmail.host`.",
+    )
+    host: str = _setting(
+        "",
+        "The host name of the webmail, such as webmail.example.com; another one than that of `http.public_url`, so "
+        "that a fault in the webmail never reaches the dashboard's session.",
+        HOST,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OverlaysSettings:
     """Full profile: an administrator's own lines for the daemons' configuration; docs/howto/overlays.md lists what is
     possible.
@@ -185,3 +201,17 @@ class OverlaysSettings:
         'Lines for files of Rspamd\'s `local.d`, by file, as in `{"greylist.conf": "timeout = 300;"}`.',
         RSPAMD_FILES,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """The log: JSON lines on standard error; in the full profile rotated files in `log/`."""
+
+    level: Literal["debug", "info", "warning", "error"] = _setting("info", "The minimum severity that is logged.")
+    rotate_mb: int = _setting(
+        50,
+        "The size at which a log file is rotated, in units of 2^20 bytes; each is also rotated once a day.",
+        low=1,
+        high=10_000,
+    )
+    keep_days: int = _setting(14, "Days for which rotated, compressed logs are kept.", low=1, high=3650)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -167,6 +168,7 @@ def _resolve(
         faults.append("mta.host: expected a host name, because mta.mode is smtp")
     if not faults:
         faults += _check_providers(settings) + _check_ports(settings) + _check_credentials(settings)
+        faults += _check_webmail(settings)
     if faults:
         between = (fault.partition(": ") for fault in faults)
         raise SettingsError(faults, {key: text for key, _, text in between if key in FIELDS} | by_key)
@@ -259,10 +261,33 @@ def _check_ports(settings: Settings) -> list[str]:
     """Errors: two services on the same port."""
     faults: list[str] = []
     names: dict[int, str] = {}
-    for name, port in dataclasses.asdict(settings.ports).items():
+    found = {f"ports.{name}": port for name, port in dataclasses.asdict(settings.ports).items()}
+    if settings.edge.enabled:
+        found |= {"edge.http_port": settings.edge.http_port, "edge.https_port": settings.edge.https_port}
+    for key, port in found.items():
         if port and port in names:
-            faults.append(f"ports.{name}: expected another port than ports.{names[port]}, which is {port} too")
-        names.setdefault(port, name)
+            faults.append(f"{key}: expected another port than {names[port]}, which is {port} too")
+        names.setdefault(port, key)
+    return faults
+
+
+def _check_webmail(settings: Settings) -> list[str]:
+    """Errors: the webmail without a host name of its own."""
+    host = settings.webmail.host.lower()
+    faults: list[str] = []
+    if settings.webmail.enabled and not host:
+        faults.append("webmail.host: expected a host name, because webmail.enabled is true")
+    if settings.webmail.enabled and not settings.edge.enabled:
+        faults.append("webmail.enabled: expected false, because edge.enabled is false")
+    others = {
+        "http.public_url": urlsplit(settings.http.public_url).hostname,
+        "server.hostname": settings.server.hostname,
+    }
+    faults += [
+        f"webmail.host: expected another host name than that of {key}"
+        for key, other in others.items()
+        if host and other and host == other.lower()
+    ]
     return faults
 
 

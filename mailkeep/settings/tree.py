@@ -7,6 +7,7 @@ from typing import Literal
 
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
+from mailkeep.settings.edge import EdgeSettings
 from mailkeep.settings.external import AcmeSettings, OidcSettings
 from mailkeep.settings.formats import (
     DELAYS,
@@ -23,11 +24,13 @@ from mailkeep.settings.http import HttpSettings
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
 from mailkeep.settings.server import (
     FilterSettings,
+    LogSettings,
     OverlaysSettings,
     PortsSettings,
     SearchSettings,
     ServerSettings,
     TlsSettings,
+    WebmailSettings,
 )
 
 
@@ -39,11 +42,7 @@ class DatabaseSettings:
         "", "The database; empty: a private server in the data directory.", DSN, secret=True, read_at_start=ALL
     )
     owner_url: str = _setting(
-        "",
-        "The URL of the database with the role that owns the tables, for migrations; empty: `url`.",
-        DSN,
-        secret=True,
-        read_at_start=ALL,
+        "", "The database, with the role that owns its tables; empty: `url`.", DSN, secret=True, read_at_start=ALL
     )
     audit_url: str = _setting(
         "",
@@ -282,20 +281,6 @@ class CorsSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogSettings:
-    """The log: JSON lines on standard error; in the full profile rotated files in `log/`."""
-
-    level: Literal["debug", "info", "warning", "error"] = _setting("info", "The minimum severity that is logged.")
-    rotate_mb: int = _setting(
-        50,
-        "The size at which a log file is rotated, in units of 2^20 bytes; each is also rotated once a day.",
-        low=1,
-        high=10_000,
-    )
-    keep_days: int = _setting(14, "Days for which rotated, compressed logs are kept.", low=1, high=3650)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings."""
 
@@ -314,13 +299,15 @@ class Settings:
     dns: DnsSettings = DnsSettings()  # noqa: RUF009 - frozen
     dkim: DkimSettings = DkimSettings()  # noqa: RUF009 - frozen
     cors: CorsSettings = CorsSettings()
-    log: LogSettings = LogSettings()
+    log: LogSettings = LogSettings()  # noqa: RUF009 - frozen
     server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen
     tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
     acme: AcmeSettings = AcmeSettings()  # noqa: RUF009 - frozen
     ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
+    edge: EdgeSettings = EdgeSettings()  # noqa: RUF009 - frozen
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
     search: SearchSettings = SearchSettings()  # noqa: RUF009 - frozen
+    webmail: WebmailSettings = WebmailSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
     overlays: OverlaysSettings = OverlaysSettings()  # noqa: RUF009 - frozen

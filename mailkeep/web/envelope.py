@@ -15,16 +15,6 @@ from mailkeep.web.endpoint import Rate
 
 _encoder = msgspec.json.Encoder()
 
-SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-)
-"""Header fields of every response that does not set them itself."""
-
 
 def success(data: Any, request_id: UUID, now: datetime, **meta: Mapping[str, Any] | None) -> bytes:
     """The envelope of a successful response; `meta` has its optional members; those that are None are left out."""

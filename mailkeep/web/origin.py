@@ -14,13 +14,22 @@ from mailkeep.core.network import is_within
 from mailkeep.settings import Settings
 from mailkeep.web.endpoint import Call
 
+UNIX_PEER = "unix:"
+"""The address of a peer on the Unix socket; no other peer has it."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
+def is_from_nginx(request: Request) -> bool:
+    """Whether the request came by the Unix socket, to which only nginx can connect."""
+    return request.client is not None and request.client.host == UNIX_PEER
+
+
 def client_address(request: Request, trusted: Sequence[str]) -> str:
-    """The peer's address; behind trusted proxies the right-most address of X-Forwarded-For that is no trusted proxy."""
+    """The peer's address; behind nginx and trusted proxies the right-most address of X-Forwarded-For that is no trusted
+    proxy.
+    """
     address = _canonical_address(request.client.host if request.client else "")
-    if not trusted or not is_within(address, trusted):
+    if address != UNIX_PEER and (not trusted or not is_within(address, trusted)):
         return address
     hops = [hop.strip() for value in request.headers.getlist("x-forwarded-for") for hop in value.split(",")]
     for hop in reversed(hops):
@@ -40,7 +49,9 @@ def is_secure(request: Request, settings: Settings) -> bool:
         return True
     if request.headers.get("x-forwarded-proto", "").strip().lower() != "https":
         return False
-    return is_within(_canonical_address(request.client.host if request.client else ""), settings.http.trusted_proxies)
+    return is_from_nginx(request) or is_within(
+        _canonical_address(request.client.host if request.client else ""), settings.http.trusted_proxies
+    )
 
 
 @lru_cache(maxsize=4096)

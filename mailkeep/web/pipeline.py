@@ -34,6 +34,7 @@ from mailkeep.core.errors import (
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
+from mailkeep.core.security_headers import SECURITY_HEADERS
 from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.settings import Settings
@@ -185,7 +186,7 @@ class Pipeline:
         present = {name for name, _ in response.raw_headers}
         response.raw_headers += [
             (b"x-request-id", str(request_id).encode()),
-            *(field for field in envelope.SECURITY_HEADERS if field[0] not in present),
+            *(field for field in SECURITY_HEADERS if field[0] not in present),
             *envelope.rate_headers(state.rate),
         ]
         cors.add_headers(request.headers, self._app.settings.cors.origins, response.headers)

@@ -43,10 +43,10 @@ from tests.support.ports import free_port
 T = TypeVar("T")
 
 
-def require_full_profile(*, antivirus: bool = False) -> None:
+def require_full_profile(*, antivirus: bool = False, webmail: bool = False) -> None:
     """Skip the test if this machine lacks what the full profile needs."""
-    if missing := install.make_plan(antivirus=antivirus).steps:
-        command = f"mailkeep install{' --antivirus' if antivirus else ''}"
+    if missing := install.make_plan(antivirus=antivirus, webmail=webmail).steps:
+        command = f"mailkeep install{' --antivirus' if antivirus else ''}{' --webmail' if webmail else ''}"
         pytest.skip(f"the full profile needs: {'; '.join(missing)} (`{command}` does it)")
 
 
@@ -54,6 +54,7 @@ ADDRESS, INTERNET, HOSTNAME = "127.0.0.1", "127.0.0.26", "mx.stack.test"
 ADMIN, PASSWORD = "admin@localhost", "correct horse battery staple"
 OUR_ADDRESS = "192.0.2.10"
 """The public address of the instance for tests that act as another server (`afar`)."""
+_EDGE_PORTS = ("http", "https")
 _PORTS = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve")
 # External domains that always exist.
 _FAR_DOMAINS = ("remote.test", "elsewhere.test", "far.test")
@@ -96,7 +97,7 @@ def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | No
     """
     folder.chmod(0o755)
     (folder / "caught").mkdir()
-    ports = {name: free_port(ADDRESS) for name in (*_PORTS, "afar")}
+    ports = {name: free_port(ADDRESS) for name in (*_PORTS, "afar", *_EDGE_PORTS)}
     kept: dict[str, Any] = {"ports": ports}
     before: Sequence[str] = ()
     relayhost = ""
@@ -173,10 +174,13 @@ def _environ(ports: dict[str, int], settings: dict[str, str]) -> dict[str, str]:
         "MAILKEEP_OUTBOUND__LONGEST_RETRY_SECONDS": "3",
         "MAILKEEP_OUTBOUND__GIVE_UP_HOURS": "0.006",
         "MAILKEEP_LIMITS__LOGIN_PER_SECOND": "0",
+        "MAILKEEP_EDGE__ENABLED": "true",
+        "MAILKEEP_EDGE__LISTEN": json.dumps([ADDRESS]),
         "MAILKEEP_HTTP__LISTEN": "127.0.0.1:0",
         "MAILKEEP_HTTP__INTERNAL": "127.0.0.1:0",
     }
     environ |= {f"MAILKEEP_PORTS__{name.upper()}": str(ports[name]) for name in _PORTS}
+    environ |= {f"MAILKEEP_EDGE__{name.upper()}_PORT": str(ports[name]) for name in _EDGE_PORTS}
     return environ | {f"MAILKEEP_{name}": text for name, text in settings.items()}
 
 

@@ -57,6 +57,12 @@ class InstancePaths:
     """The virus signatures: those that freshclam downloads, and an administrator's own."""
     clamd_tmp = _DataPath("clamd/tmp")
     """Where clamd unpacks archives."""
+    webmail_tmp = _DataPath("webmail/tmp")
+    """Uploads of the webmail."""
+    webmail_root = _DataPath("webmail/root")
+    """An empty folder, on which the webmail's root folder is mounted (`core/private_root`)."""
+    php_socket = _RunPath("php.sock")
+    """The socket where nginx passes requests to PHP."""
     clamd_socket = _RunPath("clamd/clamd.sock")
     """The socket of the virus scanner, for the filter."""
     chroot_sockets = _DataPath("postfix/queue/mailkeep")
@@ -139,19 +145,29 @@ class InstancePaths:
     """Postfix's SMTP socket for `reinjection`: a short name for a socket below the queue directory."""
     system_smtp = _RunPath("system-smtp")
     """Postfix's SMTP socket for mail of Mailkeep itself: a short name for a socket below the queue directory."""
+    webmail_smtp = _RunPath("webmail-smtp")
+    """Postfix's SMTP socket for the webmail: a short name for a socket below the queue directory."""
     returned_smtp = _RunPath("returned-smtp")
     """Postfix's SMTP socket for copies that `lmtp` returns: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
+    api_socket = _RunPath("api.sock")
+    """The API's socket for nginx, and for our process `webmail`."""
+    nginx_pid = _RunPath("nginx.pid")
+    """The file with the ID of nginx's master process."""
+    nginx_tmp = _DataPath("nginx/tmp")
+    """nginx's temporary files."""
+    nginx_sites = _DataPath("nginx/sites.conf")
+    """nginx's servers for the names of hosted domains."""
     mail_root = _DataPath("mail")
     """The folder of all mailboxes, each named by its ID."""
     probe_home = _DataPath("dovecot/probe")
     """The home folder of the probe's mailbox."""
 
     @property
-    def resolver_address(self) -> str:
-        """The loopback address of the private resolver, which only this instance uses: a name server in resolv.conf
-        has no port other than 53.
+    def own_address(self) -> str:
+        """A loopback address that only this instance uses: of the private resolver (a name server in resolv.conf has no
+        port other than 53), and of Dovecot's listeners for the webmail.
         """
         digest = hashlib.sha256(str(self.data).encode()).digest()
         return f"127.{64 + digest[0] % 128}.{digest[1]}.{1 + digest[2] % 254}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from mailkeep.mail.daemons import overlays, probe_mailbox, scanning
+from mailkeep.mail.daemons import nginx, overlays, probe_mailbox, scanning, webmail
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.settings import Settings, parse_dns_servers
@@ -68,8 +68,9 @@ class DaemonConfig:
     key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
     `trust_anchor` is the file with the keys of the root zone. `senders_mark` and `double_bounce` are secrets of 16
     characters or more that are valid in an address. `probe_hash` is the SHA-256 of the probe's password in hexadecimal;
-    `probe_helo`, also a secret, is the name that the probe gives in HELO. `overlays` are an administrator's lines from
-    files of root, by daemon and file.
+    `probe_helo`, also a secret, is the name that the probe gives in HELO. `webmail_key` encrypts what the webmail keeps
+    of a session; with `webmail_mark`, a secret host name, our process `webmail` identifies itself. `overlays` are an
+    administrator's lines from files of root, by daemon and file.
     """
 
     paths: InstancePaths
@@ -85,9 +86,13 @@ class DaemonConfig:
     double_bounce: str
     probe_hash: str
     probe_helo: str
+    webmail_key: str
+    webmail_mark: str
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
+    edge_account: str
+    has_ipv6: bool = True
     trust_anchor: Path = ROOT_KEY
     overlays: Mapping[str, Files] = field(default_factory=dict[str, Files])
 
@@ -98,9 +103,12 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
         "redis": render_redis(config),
         "unbound": render_unbound(settings, config),
         **scanning.render(settings, config.paths, _fill),
+        "webmail": webmail.render_upstreams(settings, config.paths),
+        "php-fpm": webmail.render_php(settings, config.database_folder, config.webmail_key, _fill),
         "rspamd": render_rspamd(settings, config),
         "dovecot": render_dovecot(settings, config),
         "postfix": render_postfix(settings, config),
+        "nginx": render_nginx(settings, config),
     }
     of_settings = overlays.of_settings(settings.overlays)
     return {
@@ -155,6 +163,11 @@ def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
         "pop3_port": str(ports.pop3),
         "pop3s_port": str(ports.pop3s),
         "sieve_port": str(ports.sieve),
+        "webmail": "yes" if settings.webmail.enabled else "",
+        "webmail_address": paths.own_address,
+        "webmail_imap_port": str(webmail.IMAP_PORT),
+        "webmail_sieve_port": str(webmail.SIEVE_PORT),
+        "webmail_mark": config.webmail_mark,
         "probe_home": str(paths.probe_home),
         "probe_hash": config.probe_hash,
         "probe_networks": probe_mailbox.IMAP_NETWORKS,
@@ -198,12 +211,18 @@ def render_unbound(settings: Settings, config: DaemonConfig) -> Files:
         return {}
     servers = parse_dns_servers(settings.dns.servers)
     values = {
-        "resolver_address": config.paths.resolver_address,
+        "resolver_address": config.paths.own_address,
         "trust_anchor": str(config.trust_anchor),
         "local_forwarders": "yes" if any(ipaddress.ip_address(address).is_loopback for address, _ in servers) else "",
         "forwarders": " ".join(f"forward-addr: {address}@{port}" for address, port in servers),
     }
     return {"unbound.conf": _fill("unbound/unbound.conf", values)}
+
+
+def render_nginx(settings: Settings, config: DaemonConfig) -> Files:
+    """Return nginx.conf and what it includes; nothing if nginx is off."""
+    edge = nginx.EdgeConfig(config.paths, config.certificate_file, config.edge_account, config.has_ipv6)
+    return nginx.render(settings, edge, _fill)
 
 
 def _longest_retry(settings: Settings) -> int:
@@ -283,6 +302,7 @@ def _postfix(settings: Settings, config: DaemonConfig) -> dict[str, str]:
         "smtp_port": _port(ports.smtp),
         "submission_port": _port(ports.submission),
         "submissions_port": _port(ports.submissions),
+        "webmail": "yes" if settings.webmail.enabled else "",
         # A redirect adds header fields to a message that may be as large as the limit.
         "reinjection_size": str(settings.limits.largest_message_bytes + (512 << 10)),
     }

@@ -69,7 +69,7 @@ def list_dns_servers(settings: Settings, paths: InstancePaths) -> list[str]:
     if settings.filter.dns_servers:
         return list(settings.filter.dns_servers)
     if not settings.dns.servers and settings.dns.resolver == "unbound":
-        return [f"{paths.resolver_address}:53"]
+        return [f"{paths.own_address}:53"]
     servers = parse_dns_servers(settings.dns.servers)
     return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in servers]
 

@@ -21,22 +21,32 @@ MAIL_ACCOUNT = "mailkeep-mail"
 """The owner of mailboxes."""
 ACCOUNT = "mailkeep"
 """The account of our own processes that need no root."""
+WEBMAIL_ACCOUNT = "mailkeep-webmail"
+"""The account of the webmail's PHP."""
+EDGE_ACCOUNT = "mailkeep-edge"
+"""The account of nginx. It alone may use the API's Unix socket, whose X-Forwarded-For is trusted."""
 PACKAGES = (
     "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-lucene",
-    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql",
-    "redis-server", "rspamd", "unbound",
+    "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "libnginx-mod-http-js", "nginx",
+    "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
 )  # fmt: skip
 ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
 """What `filter.antivirus` needs in addition."""
+WEBMAIL_PACKAGES = ("php-fpm", "roundcube-core", "roundcube-pgsql", "roundcube-plugins")
+"""What `webmail.enabled` needs in addition, besides nginx."""
 ANTIVIRUS_COSTS = (
     "The scanner runs only with filter.antivirus = true. With ClamAV's own signatures expect more than 1 GB of memory, "
     "twice that for a minute when new ones are loaded, 500 MB of disk, and a download every few hours: "
     "docs/howto/scanning.md."
 )
 _ANTIVIRUS_UNITS = ("clamav-daemon", "clamav-daemon.socket", "clamav-freshclam")
+_WEBMAIL_UNITS = ("php*-fpm.service", "roundcube-cleandb.timer", "roundcube-gc.timer")
 _UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")
-# With this answer Debian's package writes no main.cf.
-_DEBCONF_ANSWERS = "postfix postfix/main_mailer_type select No configuration\n"
+# With these answers Debian's packages write no main.cf, and create no database.
+_DEBCONF_ANSWERS = (
+    "postfix postfix/main_mailer_type select No configuration\n"
+    "roundcube-core roundcube/dbconfig-install boolean false\n"
+)
 _POLICY_SCRIPT = Path("/usr/sbin/policy-rc.d")
 _MINUTE = 60
 _ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
@@ -56,16 +66,19 @@ class Plan:
         return [*steps, *(f"create the account {name}" for name in self.accounts)]
 
 
-def make_plan(*, antivirus: bool = False) -> Plan:
-    """The packages and accounts that this machine lacks; with those of the virus scanner if `antivirus`."""
-    wanted = (*PACKAGES, *(ANTIVIRUS_PACKAGES if antivirus else ()))
+def make_plan(*, antivirus: bool = False, webmail: bool = False) -> Plan:
+    """The packages and accounts that this machine lacks; with those of the virus scanner if `antivirus`, and with those
+    of the webmail if `webmail`.
+    """
+    wanted = (*PACKAGES, *(ANTIVIRUS_PACKAGES if antivirus else ()), *(WEBMAIL_PACKAGES if webmail else ()))
+    accounts = (MAIL_ACCOUNT, ACCOUNT, EDGE_ACCOUNT, *((WEBMAIL_ACCOUNT,) if webmail else ()))
     packages = tuple(name for name in wanted if not _is_installed(name))
-    return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT) if not _has_account(name)))
+    return Plan(packages, tuple(name for name in accounts if not _has_account(name)))
 
 
-def install(*, antivirus: bool = False) -> Plan:
+def install(*, antivirus: bool = False, webmail: bool = False) -> Plan:
     """Install what is missing; returns the plan that was carried out. Failure without root or apt, or if apt fails."""
-    plan = make_plan(antivirus=antivirus)
+    plan = make_plan(antivirus=antivirus, webmail=webmail)
     if not plan.steps:
         return plan
     if os.geteuid() != 0:
@@ -78,9 +91,10 @@ def install(*, antivirus: bool = False) -> Plan:
             _run(["apt-get", "update", "-qq"])
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *plan.packages])
         if Path("/run/systemd/system").is_dir():
-            # An Unbound that was there before may be the machine's resolver, a ClamAV may scan for others.
-            added = ("unbound",) if "unbound" in plan.packages else ()
+            # What was there before may serve others: an Unbound may be the machine's resolver.
+            added = tuple(name for name in ("nginx", "unbound") if name in plan.packages)
             added += _ANTIVIRUS_UNITS if "clamav-daemon" in plan.packages else ()
+            added += _WEBMAIL_UNITS if "roundcube-core" in plan.packages else ()
             _run(["systemctl", "disable", "--quiet", "--now", *_UNITS, *added])
     for name in plan.accounts:
         _run(["useradd", "--system", "--user-group", "--home-dir", "/nonexistent", "--no-create-home",
@@ -88,10 +102,11 @@ def install(*, antivirus: bool = False) -> Plan:
     return plan
 
 
-def require_installed(*, antivirus: bool = False) -> None:
+def require_installed(*, antivirus: bool = False, webmail: bool = False) -> None:
     """Fail permanently if something is missing."""
-    if steps := make_plan(antivirus=antivirus).steps:
+    if steps := make_plan(antivirus=antivirus, webmail=webmail).steps:
         what, option = ("The virus scanner", " --antivirus") if antivirus else ("The full profile", "")
+        what, option = ("The webmail", " --webmail") if webmail else (what, option)
         raise Failure(f"{what} is not installed: run `mailkeep install{option}`, which will {'; '.join(steps)}.",
                       permanent=True)  # fmt: skip
 

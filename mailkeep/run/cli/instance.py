@@ -102,13 +102,14 @@ def up(
 def install(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")] = False,
     antivirus: Annotated[bool, typer.Option("--antivirus", help="With ClamAV, for filter.antivirus.")] = False,
+    webmail: Annotated[bool, typer.Option("--webmail", help="With Roundcube, for webmail.enabled.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Install what the full profile needs: Debian packages and system accounts.
 
     Needs root. Starts nothing, and changes neither Debian's configuration nor what is already installed.
     """
-    run_command(as_json, _install(dry_run, antivirus))
+    run_command(as_json, _install(dry_run, antivirus=antivirus, webmail=webmail))
 
 
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -164,10 +165,10 @@ class _StateOutput(io.TextIOBase):
         sys.stderr.flush()
 
 
-async def _install(dry_run: bool, antivirus: bool) -> CommandResult:
+async def _install(dry_run: bool, *, antivirus: bool, webmail: bool) -> CommandResult:
     from mailkeep.run.cli import install as installation
 
-    plan = (installation.make_plan if dry_run else installation.install)(antivirus=antivirus)
+    plan = (installation.make_plan if dry_run else installation.install)(antivirus=antivirus, webmail=webmail)
     data = {"dry_run": dry_run, "packages": list(plan.packages), "accounts": list(plan.accounts)}
     lines = [f"{'Would' if dry_run else 'Done:'} {step}" for step in plan.steps]
     lines = lines or ["Everything that the full profile needs is installed."]

@@ -47,6 +47,7 @@ async def serve(app: App, process: Process) -> None:
         if is_first:
             await sending.reconcile(app, app.clock() - sending.ABANDONED)
         public, internal = (HttpListener.on_socket(process.sockets[name]) for name in ("public", "internal"))
+        public.add_unix_socket(process.sockets["edge"])
         metrics = Metrics()
         if app.memory.processes > 1:
             files = MetricsFiles(process.paths.metrics, app.memory.slot)

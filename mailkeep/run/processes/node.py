@@ -7,6 +7,7 @@
 - reloads Postfix and Dovecot when the database is available again: otherwise they would retry a failed connection only
   after a minute. This uses its own connection, so that neither running tasks nor the pool delay it;
 - writes the certificates that were ordered as files for the daemons (`run/runtime/certificate_files`);
+- writes nginx's servers for the names of hosted domains (`run/runtime/edge_sites`);
 - ends sessions that lost their access (`run/runtime/session_ends`);
 - seals and prunes the audit log, and stores the newest seal outside the database;
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
@@ -55,7 +56,7 @@ from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli.install import MAIL_ACCOUNT
 from mailkeep.run.processes import logs_agent
-from mailkeep.run.runtime import node_health, tasks
+from mailkeep.run.runtime import edge_sites, node_health, tasks
 from mailkeep.run.runtime.certificate_files import CertificateFiles
 from mailkeep.run.runtime.filter_watch import FilterWatch
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
@@ -95,6 +96,7 @@ class NodeAgent:
     _domains_changed: bool = True  # changes before the start are unknown
     _flushed_at: float = 0.0
     _task_requested: asyncio.Event = field(default_factory=asyncio.Event)
+    sites_requested: asyncio.Event = field(default_factory=asyncio.Event)
     _missing: frozenset[UUID] = field(default_factory=frozenset[UUID])
 
     def __post_init__(self) -> None:
@@ -131,6 +133,7 @@ class NodeAgent:
             async for notification in conn.notifies(timeout=_CHECK_SECONDS, stop_after=1):
                 if notification.payload == "domains":
                     self._domains_changed = True
+                    self.sites_requested.set()
                 elif notification.payload in ("session_ends", "app_passwords", "key_sessions"):
                     self.session_ender.wake()
                 elif notification.payload == "certificates":
@@ -245,6 +248,7 @@ async def serve(app: App, process: Process) -> None:
         node.session_ender.run(),
         node.orchestrator.run(),
         node.certificates.run(),
+        edge_sites.keep_current(app, process.paths, node.sites_requested),
         node.keep_performing_tasks(),
         node.keep_reconciling(),
         repeat(_REMOVE_MAIL_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),

@@ -27,7 +27,7 @@ async def serve(app: App, process: Process) -> None:
 
     def get_resolver() -> DnsQuery:
         is_private = app.settings.dns.resolver == "unbound"
-        return DnsQuery([(process.paths.resolver_address, 53)] if is_private else ())
+        return DnsQuery([(process.paths.own_address, 53)] if is_private else ())
 
     tls_policies, hits = TlsPolicies(app, get_resolver), HitCounter(app)
     try:

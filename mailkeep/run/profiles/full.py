@@ -30,7 +30,7 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX
+from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX, WEBMAIL
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.filtering import service as filtering
@@ -139,12 +139,14 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
 
 def _listen_for_daemons(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
     """The sockets that outlive our processes, in folders of `folders.create`: for Rspamd's requests for keys, for the
-    messages that Postfix passes to the milter, and for the API's requests for child processes that render templates.
+    messages that Postfix passes to the milter, for the API's requests for child processes that render templates, and
+    for nginx's requests to the API.
     """
     clients = {
         "keys": (paths.keys_socket, "_rspamd"),
         "milter": (paths.milter_socket, "postfix"),
         "templates": (paths.templates_socket, install.ACCOUNT),
+        "edge": (paths.api_socket, install.EDGE_ACCOUNT),
     }
     sockets: dict[str, socket.socket] = {}
     for name, (path, account) in clients.items():
@@ -204,6 +206,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
         )
     # The daemons' tools run as root. Only root can seal the audit log (`node`).
     accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
+    accounts[WEBMAIL] = ("root", install.WEBMAIL_ACCOUNT)
     options = postgres.ServerOptions(settings=_DATABASE, accounts=accounts)
     server = await postgres.start(data_dir, options)
     async with contextlib.AsyncExitStack() as stack:

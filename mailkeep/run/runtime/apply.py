@@ -33,6 +33,7 @@ from mailkeep.run.runtime import (
     certificate,
     checks,
     control,
+    edge_sites,
     generations,
     journal,
     probe,
@@ -353,6 +354,8 @@ async def reload(paths: InstancePaths, service: str, pid: int | None) -> None:
             await rspamd_reload.reload(paths, pid)
         case "rspamd":
             raise Failure("rspamd is not running.")
+        case "nginx":
+            edge_sites.reload(paths)
         case _:
             raise Failure(f"{service} can't be reloaded.")
 
@@ -375,7 +378,7 @@ async def _attempt(work: Awaitable[object]) -> str | None:
 
 def _order(actions: Mapping[str, Action]) -> Sequence[str]:
     """The services in the order of changes: what Postfix needs first, the API last, so that it answers meanwhile."""
-    last = ("postfix", "worker", "sendmail", "api")
+    last = ("postfix", "worker", "sendmail", "api", "nginx")
     return sorted(actions, key=lambda name: last.index(name) if name in last else -1)
 
 

@@ -53,6 +53,7 @@ def check_all(generation: Path, config: DaemonConfig, addresses: Sequence[str]) 
     """Check the configuration of all daemons in the folder of a generation, as if it were in use; `addresses` are those
     of the daemons. Blocks for about two seconds.
     """
+    nginx = [check_nginx(generation / "nginx")] if (generation / "nginx" / "nginx.conf").exists() else []
     jobs = [_make_job(service, generation / service, config) for service in _CHECKED]
     try:
         results = sandbox.run(jobs, _SECONDS, addresses)
@@ -60,7 +61,7 @@ def check_all(generation: Path, config: DaemonConfig, addresses: Sequence[str]) 
         return [Check(service, False, str(error)) for service in _CHECKED]
     return [
         judge(service, result[-1].status, result[-1].output) for service, result in zip(_CHECKED, results, strict=True)
-    ]
+    ] + nginx
 
 
 def _make_job(service: str, folder: Path, config: DaemonConfig) -> sandbox.Job:
@@ -87,6 +88,13 @@ def _list_commands(service: str, config: DaemonConfig) -> list[Sequence[str]]:
             listing = ["postconf", "-c", str(conf)]
             postlog = ["sh", "-c", 'postconf -c "$0" -M "$1" | grep .', str(conf), _POSTLOG]
             return [[*listing, "-n"], [*listing, "-M"], postlog, postfix_queue.generation_command(conf)]
+
+
+def check_nginx(conf: Path) -> Check:
+    """Check nginx's configuration in a folder. Not in the sandbox: nginx reads the private keys, and there are no lines
+    of an administrator but edits by root.
+    """
+    return _run("nginx", ["nginx", "-t", "-q", "-c", str(conf / "nginx.conf")])
 
 
 def prepare_queue(conf: Path) -> None:

@@ -28,6 +28,7 @@ log = structlog.get_logger("mailkeep.configuration")
 LOGINS_PORT = "logins-port"
 """The file in the data directory with the port for Dovecot's reports of logins."""
 _SENDERS_MARK, _DOUBLE_BOUNCE, _PROBE = "senders in the filter", "double bounce", "HELO of the probe"
+_WEBMAIL = "connections of the webmail"
 
 
 def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_port: int) -> DaemonConfig:
@@ -47,9 +48,13 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
         double_bounce=_derive_name(vault, _DOUBLE_BOUNCE),
         probe_hash=_hash_probe_password(vault),
         probe_helo=make_probe_helo(vault),
+        webmail_key=_make_webmail_key(vault),
+        webmail_mark=make_webmail_mark(vault),
         certificate_file=certificate.find_served_file(paths.tls),
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
+        edge_account=program.EDGE_ACCOUNT,
+        has_ipv6=Path("/proc/net/if_inet6").exists(),
         trust_anchor=paths.trust_anchor if paths.trust_anchor.exists() else render.ROOT_KEY,
         overlays=overlay_files.read(paths),
     )
@@ -70,6 +75,16 @@ def make_probe_helo(vault: Vault) -> str:
     return f"{_derive_name(vault, _PROBE)}.{probe_mailbox.DOMAIN}"
 
 
+def make_webmail_mark(vault: Vault) -> str:
+    """The host name with which our process `webmail` identifies itself to Dovecot."""
+    return f"{_derive_name(vault, _WEBMAIL)}.{probe_mailbox.DOMAIN}"
+
+
+def _make_webmail_key(vault: Vault) -> str:
+    """The key with which the webmail encrypts passwords in its sessions: 32 characters, for AES-256."""
+    return hashlib.sha256(vault.sign("sessions of the webmail", b"key").encode()).hexdigest()[:32]
+
+
 def _hash_probe_password(vault: Vault) -> str:
     # A fast hash is enough for a password with 256 random bits, and is the same at each start.
     return hashlib.sha256(make_probe_password(vault).encode()).hexdigest()
@@ -77,8 +92,8 @@ def _hash_probe_password(vault: Vault) -> str:
 
 def list_secrets(vault: Vault) -> list[str]:
     """The secrets in the daemons' files, which must not be shown."""
-    names = [_derive_name(vault, purpose) for purpose in (_SENDERS_MARK, _DOUBLE_BOUNCE, _PROBE)]
-    return [make_logins_token(vault), *names, _hash_probe_password(vault)]
+    names = [_derive_name(vault, purpose) for purpose in (_SENDERS_MARK, _DOUBLE_BOUNCE, _PROBE, _WEBMAIL)]
+    return [make_logins_token(vault), *names, _hash_probe_password(vault), _make_webmail_key(vault)]
 
 
 def _derive_name(vault: Vault, purpose: str) -> str:
@@ -95,6 +110,8 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     require_addresses(addresses)
     if settings.filter.antivirus:
         program.require_installed(antivirus=True)
+    if settings.webmail.enabled:
+        program.require_installed(webmail=True)
     generations.remove_drafts(config.paths)
     paths, rendered = config.paths, render.render_all(settings, config)
     versions = {service: service_status.find_version(service) for service in rendered}

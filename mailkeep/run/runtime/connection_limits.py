@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.network import is_within, source_of
 from mailkeep.core.shared_memory import SharedMemory, key_of
+from mailkeep.web.origin import UNIX_PEER
+
+
+def peer_address(transport: asyncio.Transport) -> str:
+    """The address of a client; UNIX_PEER for nginx, empty if the client has gone already."""
+    own: Any = transport.get_extra_info("socket")
+    if own is not None and own.family == socket.AF_UNIX:
+        return UNIX_PEER
+    peer: Any = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """Limits for clients; times in seconds. `per_address` does not apply to the networks (CIDR) in `trusted`.
+    """Limits for clients; times in seconds. `per_address` does not apply to nginx, nor to the networks (CIDR) in
+    `trusted`.
 
     `per_process`: connections of one process, which has only so many descriptors.
     """
@@ -50,8 +64,8 @@ class ConnectionLimiter:
             counts = memory.read(everybody)
             if sum(counts) >= limits.connections or counts[memory.slot] >= limits.per_process:
                 return False
-            of_source = sum(memory.read(source))
-            if of_source >= limits.per_address and not is_within(address, limits.trusted):
+            is_counted = address != UNIX_PEER and not is_within(address, limits.trusted)
+            if is_counted and sum(memory.read(source)) >= limits.per_address:
                 return False
             try:
                 memory.add(source, 1)

@@ -15,6 +15,7 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import ensure_own_folder, write_atomically
 from mailkeep.db.postgres_cluster import ServerAccount, can_reach
+from mailkeep.mail.daemons import nginx
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import HYPERSCAN_CACHE
 from mailkeep.mail.dovecot import sieve_spool
@@ -23,7 +24,7 @@ from mailkeep.run.cli import install
 from mailkeep.run.cli.sendmail import DEFAULT_SOCKET
 from mailkeep.run.runtime import generations
 
-_ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
+_ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT, install.EDGE_ACCOUNT)
 
 
 def create(paths: InstancePaths) -> None:
@@ -53,6 +54,9 @@ def _create_for_daemons(paths: InstancePaths) -> None:
     for folder in (paths.log, paths.postfix_queue, paths.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
         folder.mkdir(mode=0o755, exist_ok=True)
     paths.tls.mkdir(mode=0o700, exist_ok=True)
+    paths.nginx_tmp.mkdir(mode=0o755, exist_ok=True)
+    if not paths.nginx_sites.exists():  # nginx.conf includes it
+        write_atomically(paths.nginx_sites, nginx.render_sites(()), 0o640)
     owned_folders = (paths.postfix_data, postfix), (paths.rspamd_data, rspamd), (paths.redis_data, rspamd)
     for folder, owner in (*owned_folders, (HYPERSCAN_CACHE, rspamd)):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -113,7 +117,7 @@ def _prepare_chroot(paths: InstancePaths) -> None:
     paths.chroot_link.unlink(missing_ok=True)
     paths.chroot_link.symlink_to(paths.chroot_sockets)
     paths.chroot_resolv_conf.parent.mkdir(mode=0o755, exist_ok=True)
-    write_atomically(paths.chroot_resolv_conf, f"nameserver {paths.resolver_address}\noptions edns0 trust-ad\n", 0o644)
+    write_atomically(paths.chroot_resolv_conf, f"nameserver {paths.own_address}\noptions edns0 trust-ad\n", 0o644)
 
 
 def _link_default_socket(paths: InstancePaths) -> None:
@@ -147,10 +151,13 @@ def remove_runtime_files(paths: InstancePaths) -> None:
     links = (
         paths.control_socket,
         paths.templates_socket,
+        paths.api_socket,
         paths.api_smtp,
         paths.reinjection_smtp,
         paths.system_smtp,
         paths.returned_smtp,
+        paths.webmail_smtp,
+        paths.php_socket,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
         paths.chroot_link,

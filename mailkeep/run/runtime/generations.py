@@ -41,6 +41,9 @@ _GROUPS = {
     "dovecot": install.MAIL_ACCOUNT,
     "postfix": "postfix",
     "unbound": "unbound",
+    "webmail": install.ACCOUNT,
+    "php-fpm": install.WEBMAIL_ACCOUNT,
+    "nginx": install.EDGE_ACCOUNT,
 }
 SERVICES = tuple(_GROUPS)
 """The services that have a configuration."""
@@ -316,6 +319,8 @@ def _read_file(folder: Path, path: str) -> bytes:
 
 def _write_files(folder: Path, files: Files, group: str) -> None:
     folder.mkdir(mode=0o750)
+    if not files:
+        return  # of a service that is off, and may not be installed
     gid = grp.getgrnam(group).gr_gid
     for name, text in files.items():
         path = folder / name

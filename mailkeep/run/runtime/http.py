@@ -48,12 +48,17 @@ class HttpListener:
         return self
 
     def _attach(self, listening: socket.socket) -> None:
-        self._socket = listening
-        self._socket.setblocking(False)
+        self._sockets = [listening]
+        listening.setblocking(False)
         self.host, self.port = listening.getsockname()[:2]
         self._limiter: ConnectionLimiter | None = None
         self._server: _Server | None = None
         self._task: asyncio.Task[None] | None = None
+
+    def add_unix_socket(self, listening: socket.socket) -> None:
+        """Serve also on this socket, for nginx. Call it before `start`."""
+        listening.setblocking(False)
+        self._sockets.append(listening)
 
     @property
     def url(self) -> str:
@@ -78,7 +83,7 @@ class HttpListener:
             backlog=_BACKLOG,
         )
         self._server = _Server(config)
-        self._task = asyncio.create_task(self._server.serve([self._socket]), name=f"http {self.port}")
+        self._task = asyncio.create_task(self._server.serve(self._sockets), name=f"http {self.port}")
         while not self._server.started:
             if self._task.done():
                 await self._task
@@ -94,7 +99,8 @@ class HttpListener:
             self._limiter.is_stopping = True
             self._server.should_exit = True
             await asyncio.wait({self._task})
-        self._socket.close()
+        for each in self._sockets:
+            each.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import BadRequest, HeadTooLarge, Refusal, RequestTimeout, Unavailable
 from mailkeep.core.ids import uuid7
-from mailkeep.run.runtime.connection_limits import ConnectionLimiter
+from mailkeep.core.security_headers import SECURITY_HEADERS
+from mailkeep.run.runtime.connection_limits import ConnectionLimiter, peer_address
 from mailkeep.web import envelope
 
-_HEAD_BYTES = 32 << 10
-_HEAD_FIELDS = 200
+_HEAD_BYTES, _HEAD_FIELDS = 32 << 10, 200
 _PIPELINED = 32
 _CLOSE_SECONDS = 5.0
 _ARRIVAL_SECONDS = 1.0  # from the start of a connection to its first byte, while the listener stops
@@ -99,14 +99,14 @@ class HttpConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Accept the connection, or refuse it beyond the limits."""
-        peer: Any = transport.get_extra_info("peername")
-        address = str(peer[0]) if peer else ""
+        address = peer_address(transport)
         if not self._limiter.acquire(address):
             self.transport = transport
             self._refuse(Unavailable("Too many connections; try again later.", retry_after=5))
             return
         self._address = address
         super().connection_made(transport)
+        self.client = self.client or (address, 0)
         self._start_head_timer()
         self._start_timer("arrival", _ARRIVAL_SECONDS, self._on_arrival_timeout)
 
@@ -345,7 +345,7 @@ class HttpConnection(HttpToolsProtocol):
         }
         fields |= envelope.refusal_headers(refusal)
         head = [f"{name}: {value}\r\n".encode() for name, value in fields.items()]
-        head += [name + b": " + value + b"\r\n" for name, value in envelope.SECURITY_HEADERS]
+        head += [name + b": " + value + b"\r\n" for name, value in SECURITY_HEADERS]
         self.transport.write(b"".join([STATUS_LINE[refusal.status], *head, b"\r\n", content]))
         if self._address is None:  # a connection beyond the limits must not stay open
             self._close()

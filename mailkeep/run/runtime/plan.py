@@ -35,7 +35,9 @@ _INTERRUPTS = {
     ("postfix", "reload"): "Deliveries that are under way are tried again.",
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
     ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
+    ("php-fpm", "restart"): "The webmail's requests wait for about a second.",
     ("clamd", "restart"): "Mail can't be scanned for viruses for up to a minute (filter.antivirus_on_failure).",
+    ("nginx", "restart"): "Requests and event streams over HTTPS end.",
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }
@@ -104,6 +106,7 @@ def draft_plan(
             *_check_listeners(target),
             *_check_dane(target),
             *_check_antivirus(target),
+            *_check_webmail(target),
         ],
         settings=target.changed_keys,
         warnings=_warn(files, target),
@@ -228,6 +231,14 @@ def _check_antivirus(target: Target) -> list[PlannedCheck]:
         return []
     missing = install.make_plan(antivirus=True).steps
     return [PlannedCheck("antivirus", not missing, "Run `mailkeep install --antivirus` first." if missing else "")]
+
+
+def _check_webmail(target: Target) -> list[PlannedCheck]:
+    """Whether the webmail is installed, if it is switched on."""
+    if not target.settings.webmail.enabled or target.before.webmail.enabled:
+        return []
+    missing = install.make_plan(webmail=True).steps
+    return [PlannedCheck("webmail", not missing, "Run `mailkeep install --webmail` first." if missing else "")]
 
 
 def _check(

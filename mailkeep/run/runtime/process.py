@@ -44,6 +44,7 @@ MODULES = {
     "node": "node",
     "worker": "worker",
     "api": "api",
+    "webmail": "webmail",
 }
 """Names of processes and their modules."""
 SUPERVISOR_PIPE = "supervisor"
@@ -84,6 +85,14 @@ def find_ready_pid(run: Path, name: str) -> int | None:
     finally:
         os.close(descriptor)
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+def find_service_pid(run: Path, name: str) -> int | None:
+    """The ID of the process of a service, as the supervisor wrote it; None if it does not run."""
+    try:
+        return int((run / "pids" / f"{name}.pid").read_text("ascii").split()[0])
+    except FileNotFoundError:
+        return None
 
 
 def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: Credentials | None) -> int:

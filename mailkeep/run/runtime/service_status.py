@@ -30,9 +30,11 @@ _VERSIONS = {
     "postfix": (["postconf", "-d", "-h", "mail_version"], r"(\S+)"),
     "dovecot": (["dovecot", "--version"], r"(\S+)"),
     "rspamd": (["rspamd", "--version"], r"version (\S+)"),
+    "nginx": (["nginx", "-v"], r"nginx/(\S+)"),
     "unbound": (["unbound", "-V"], r"Version (\S+)"),
     "clamd": (["clamd", "--version"], r"ClamAV ([^/\s]+)"),
     "freshclam": (["freshclam", "--version"], r"ClamAV ([^/\s]+)"),
+    "php-fpm": (["dpkg-query", "-W", "-f", "${Version}", "roundcube-core"], r"([^-+\s]+)"),
     "redis": (["redis-server", "--version"], r"v=(\S+)"),
 }
 
@@ -77,7 +79,7 @@ def find_version(name: str) -> str:
         )
     except FileNotFoundError:
         return "absent"
-    match = re.search(pattern, result.stdout)
+    match = re.search(pattern, result.stdout + result.stderr)
     return match[1] if match else "unknown"
 
 

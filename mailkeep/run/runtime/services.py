@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,13 +14,14 @@ import dns.exception
 import dns.message
 import structlog
 
-from mailkeep.mail.daemons import tool
+from mailkeep.mail.daemons import nginx, tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
+from mailkeep.mail.daemons.webmail import PORTS
 from mailkeep.mail.dovecot import dict as dovecot_dict, script_server
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import antivirus, checks, filter_parts, generations, privileges, process
+from mailkeep.run.runtime import antivirus, checks, edge_sites, filter_parts, generations, privileges, process, webmail
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
@@ -28,7 +29,7 @@ from mailkeep.run.runtime.supervisor import Service, prepare_nothing, tolerate
 
 log = structlog.get_logger("mailkeep.services")
 
-ORDER = ("redis", "unbound", "clamd", "freshclam", "rspamd", "dovecot", "postfix")
+ORDER = ("redis", "unbound", "clamd", "freshclam", "rspamd", "dovecot", "postfix", "php-fpm", "nginx")
 """The daemons in the order of their start; our own processes start between and after them."""
 
 _TIMEOUT_SECONDS = 2.0
@@ -36,17 +37,19 @@ _TIMEOUT_SECONDS = 2.0
 _HUNG_SECONDS = 60.0
 # Services start in this order: the prefork server, what Postfix needs, Postfix, the processes that accept requests.
 _PREFORK_WAVE, _BACKEND_WAVE, _POSTFIX_WAVE, _FRONTEND_WAVE = 0, 1, 2, 3
-_FRONTENDS = ("api", "worker", "sendmail")
+_FRONTENDS = ("api", "worker", "sendmail", "webmail")
 # `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; those that
 # submit mail with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
 _GROUPS = {name: ["postdrop"] for name in ("api", "lmtp", "reinjection", "sendmail", "worker")}
+_GROUPS["webmail"] = ["postdrop", install.EDGE_ACCOUNT]  # for the API's Unix socket too
 _SOCKETS = {
     "keys": ["keys"],
     "milter": ["milter"],
     "usage": ["logins"],
     "node": ["templates"],
-    "api": ["public", "internal"],
+    "api": ["public", "edge", "internal"],
+    "webmail": list(PORTS),
 }
 
 
@@ -55,15 +58,31 @@ def define_services(
 ) -> list[Service]:
     """All services. `reads_all_files`: our own processes keep the right to read every file (`privileges`)."""
     first = Service("prefork", _PREFORK_WAVE, prefork.launch, config.paths.log / "prefork.log", prefork.is_ready)
-    define_daemons = (_define_redis, _define_unbound, _define_rspamd, _define_dovecot, _define_postfix)
+    define_daemons = (_define_redis, _define_unbound, _define_rspamd, _define_dovecot, _define_postfix, _define_nginx)
     daemons = [define(config) for define in define_daemons]
     daemons += antivirus.define_services(config.paths, _BACKEND_WAVE)
-    own = [_define_process(name, config.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
+    network = webmail.WebmailNetwork(config.paths)
+    daemons.append(webmail.define_php(network, _FRONTEND_WAVE))
+    own = [
+        _define_process(name, config.paths, prefork, _Sockets(sockets, network), reads_all_files)
+        for name in process.list_names()
+    ]
     return [first, *daemons, *own]
 
 
+@dataclass(frozen=True, slots=True)
+class _Sockets:
+    """The sockets that our processes inherit. Those in the webmail's network are created when they are needed."""
+
+    always: Mapping[str, socket.socket]
+    network: webmail.WebmailNetwork
+
+    def find(self, process_name: str) -> Mapping[str, socket.socket]:
+        return self.network.open()[1] if process_name == "webmail" else self.always
+
+
 def _define_process(
-    name: str, paths: InstancePaths, prefork: PreforkServer, sockets: Mapping[str, socket.socket], reads_all_files: bool
+    name: str, paths: InstancePaths, prefork: PreforkServer, sockets: _Sockets, reads_all_files: bool
 ) -> Service:
     socket_names = _SOCKETS.get(name, [])
     output = paths.log / f"{name}.log"
@@ -74,7 +93,8 @@ def _define_process(
     request = ForkRequest(name, str(paths.data), str(output), socket_names, credentials)
 
     async def launch() -> ForkedProcess:
-        return await prefork.fork(request, [sockets[key] for key in socket_names])
+        available = sockets.find(name)
+        return await prefork.fork(request, [available[key] for key in socket_names])
 
     async def ready() -> bool:
         pid = process.find_ready_pid(paths.run, name)
@@ -96,7 +116,8 @@ def _define_process(
         each: tolerate(partial(filter_parts.does_not_hang, paths, each), _HUNG_SECONDS) for each in ("keys", "policy")
     }
     is_alive = hang_checks.get(name)
-    return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
+    is_on = partial(generations.is_on, paths, name)
+    return Service(name, wave, launch, output, ready, prepare, is_alive, is_on, stop_seconds=6.0)
 
 
 def _define_daemon(
@@ -122,7 +143,7 @@ def _define_redis(config: DaemonConfig) -> Service:
 def _define_unbound(config: DaemonConfig) -> Service:
     paths = config.paths
     file = paths.unbound_conf / "unbound.conf"
-    is_ready = partial(_resolves, paths.resolver_address)
+    is_ready = partial(_resolves, paths.own_address)
     # It drops root itself, after it has bound port 53.
     service = _define_daemon("unbound", ["unbound", "-d", "-c", str(file)], paths.log / "unbound.log", is_ready)
     return replace(service, is_alive=is_ready, is_on=partial(generations.is_on, paths, "unbound"))
@@ -164,6 +185,7 @@ def _define_postfix(config: DaemonConfig) -> Service:
         paths.reinjection_smtp: "reinjection",
         paths.system_smtp: "system",
         paths.returned_smtp: "returned",
+        paths.webmail_smtp: "webmail",
     }
 
     async def prepare() -> None:
@@ -177,11 +199,35 @@ def _define_postfix(config: DaemonConfig) -> Service:
     return replace(service, wave=_POSTFIX_WAVE, log=paths.mail_log, is_alive=watch.is_alive)  # errors are in mail.log
 
 
+def _define_nginx(config: DaemonConfig) -> Service:
+    paths = config.paths
+    file = paths.conf("nginx") / "nginx.conf"
+
+    async def is_ready() -> bool:
+        return all([await accepts_tcp(*each) for each in nginx.list_listeners(file.parent)])
+
+    # Messages about the start go to standard error too.
+    argv = ["nginx", "-c", str(file), "-e", "stderr", "-g", "daemon off;"]
+    service = _define_daemon("nginx", argv, paths.log / "nginx.log", is_ready)
+    return replace(service, wave=_FRONTEND_WAVE, is_on=partial(generations.is_on, paths, "nginx"))
+
+
+async def accepts_tcp(host: str, port: int) -> bool:
+    """Whether a TCP port accepts connections."""
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), _TIMEOUT_SECONDS)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    return True
+
+
 async def reload_daemons(paths: InstancePaths) -> None:
-    """Reload Postfix and Dovecot; failures are logged. A daemon that is just starting needs no reload."""
+    """Reload Postfix, Dovecot and nginx; failures are logged. A daemon that is just starting needs no reload."""
     reloads = {
         "postfix": postfix_queue.reload(paths.postfix_conf),
         "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
+        "nginx": asyncio.to_thread(edge_sites.reload, paths),
     }
     for name, result in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
         if isinstance(result, BaseException):

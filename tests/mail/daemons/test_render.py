@@ -26,9 +26,12 @@ FACTS = render.DaemonConfig(
     double_bounce="fedcba9876543210",
     probe_hash="ab" * 32,
     probe_helo="cd.mailkeep.invalid",
+    webmail_key="k" * 32,
+    webmail_mark="webmail.invalid",
     certificate_file="/etc/tls/served.pem",
     lmtp_socket=PATHS.lmtp_socket,
     policy_socket=PATHS.policy_socket,
+    edge_account="mailkeep-edge",
 )
 
 

@@ -205,7 +205,7 @@ def test_the_private_resolver_stops_with_its_setting(protected: World) -> None:
 
 def test_a_resolver_that_can_not_start_changes_nothing(protected: World) -> None:
     data = protected.stack.data_dir
-    address = InstancePaths(data, run_folder(data)).resolver_address
+    address = InstancePaths(data, run_folder(data)).own_address
     with socket.socket() as taken:
         taken.bind((address, 53))
         taken.listen()

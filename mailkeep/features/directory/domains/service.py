@@ -93,6 +93,11 @@ async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
     return await store.filter_managed(conn, names)
 
 
+async def list_active_names(conn: Conn) -> list[str]:
+    """The names of all active domains, ascending."""
+    return await store.list_active_names(conn)
+
+
 async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, DomainUsage]:
     """The usage of each of these domains; unknown ids are omitted."""
     return await store.count_usage(conn, domain_ids)

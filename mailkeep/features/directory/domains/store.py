@@ -137,6 +137,12 @@ async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
     return {row["name"] for row in await cursor.fetchall()}
 
 
+async def list_active_names(conn: Conn) -> list[str]:
+    """The names of all active domains, ascending."""
+    cursor = await conn.execute("SELECT name FROM domains WHERE active ORDER BY name")
+    return [row["name"] for row in await cursor.fetchall()]
+
+
 async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> Page[Domain]:
     """A page of domains."""
     page = await fetch_page(

@@ -20,11 +20,12 @@ DATABASE = "database"
 OWN_PROCESS = "mailkeep"
 """The embedded profile's one process."""
 _NEEDED_BY_API = (DATABASE, OWN_PROCESS, "prefork", "node", "api")
-_RELOADABLE = ("rspamd", "dovecot", "postfix")
+_RELOADABLE = ("rspamd", "dovecot", "postfix", "nginx")
 _ALWAYS_RUNNING = (DATABASE, OWN_PROCESS)
 _ENDS = {
     "dovecot": "IMAP, POP3 and ManageSieve sessions end.",
     "postfix": "SMTP sessions end.",
+    "nginx": "Requests and event streams over HTTPS end.",
     "prefork": "All of Mailkeep's own processes are started again.",
 }
 """What ends when a service stops."""
@@ -33,10 +34,13 @@ _WITHOUT = {
     "redis": "The spam filter works without its statistics.",
     "clamd": "Incoming mail is accepted without a scan for viruses, or waits at the sending servers "
     "(filter.antivirus_on_failure).",
+    "php-fpm": "The webmail does not answer.",
+    "webmail": "The webmail can't reach mailboxes.",
     "freshclam": "Virus signatures are not updated.",
     "rspamd": "Incoming mail waits at the sending servers, and mail programs get a temporary error when they send.",
     "dovecot": "Mail programs can't sign in, and incoming mail waits in the queue.",
     "postfix": "Mail is neither received nor delivered. Other servers try again.",
+    "nginx": "The API and the dashboard do not answer over HTTPS.",
     "prefork": "The dashboard does not answer.",
     "api": "The API and the dashboard do not answer.",
     "node": "The queue and the services can't be seen or changed.",
@@ -56,6 +60,7 @@ _RELOADS = {
     "postfix": "Deliveries that are under way are tried again.",
     "dovecot": "New sessions use the new configuration.",
     "rspamd": "New mail is checked with the new configuration.",
+    "nginx": "New connections use the new configuration.",
 }
 _UNTIL = {
     "stop": "This lasts until the service is started again, or until the next start of Mailkeep.",
