@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from html import escape
-from io import BytesIO
+from io import BytesIO, StringIO
 from uuid import UUID
 
 import segno
@@ -126,6 +126,13 @@ def draw_qr(text: str) -> bytes:
         output, kind="svg", scale=4, border=4, dark="#000", light="#fff", xmldecl=False, svgclass=None, lineclass=None,
         omitsize=True, title="QR code",
     )  # fmt: skip
+    return output.getvalue()
+
+
+def draw_qr_text(text: str) -> str:
+    """A QR code for a terminal."""
+    output = StringIO()
+    segno.make_qr(text, error="m").terminal(output, compact=True)
     return output.getvalue()
 
 
