@@ -27,12 +27,13 @@ from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.net import mta_sts
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
-from mailkeep.web.endpoint import PREFIX, Endpoint, Example
+from mailkeep.web.endpoint import PREFIX, XML, Endpoint, Example
 from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.mailflow.queue.stand_in import answering, waiting
 from tests.plugins.post import Post
+from tests.support.autodiscover import outlook_request
 from tests.support.caller import Answer, Caller
 from tests.support.client import cookie_of, token_of
 from tests.support.junk import insert_junk
@@ -113,8 +114,8 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
     if endpoint.tag == "Queue":
         async with answering(post.api.app, pytest.MonkeyPatch(), [waiting(1)]):
             return await ask(post, endpoint, example, names)
-    if endpoint.path == "/me/setup":
-        async with agent(post, {}):
+    if endpoint.path.endswith("/mail.mobileconfig"):
+        async with agent(post, {"client_setup.sign": {"profile": "c2lnbmVk"}}):
             return await ask(post, endpoint, example, names)
     if endpoint.path.startswith(("/mailboxes/{id}/sieve", "/me/sieve")):
         script = {"name": "main", "active": False, "text": "keep;", "tag": '"1"'}
@@ -187,6 +188,10 @@ async def ask(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
     headers = {"cookie": names["owner_cookie"] if endpoint.path in OWN_PATHS else cookie_of(token_of("sue"))}
     if endpoint.path == mta_sts.PATH:
         headers["host"] = "mta-sts.example.test"
+    if endpoint.tag == "Client setup" and not example.path:
+        headers["host"] = "autoconfig.example.test"
+    if endpoint.raw_body == XML:
+        return await call(endpoint.method, target, headers | {"content-type": XML[0]}, [outlook_request()])
     if example.body is None:
         return await call(endpoint.method, target, headers)
     body = json.dumps(fill(example.body, names)).encode()

@@ -479,6 +479,17 @@ async def create_vacation(factory: ObjectFactory, case: str) -> Any:
     return mailbox_id
 
 
+async def create_setup_link(factory: ObjectFactory, case: str) -> Any:
+    mailbox_id = await create_mailbox(factory, case)
+    await factory.api.setup_link(mailbox_id)
+    return mailbox_id
+
+
+async def setup_token(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """The token of a link is all that it needs."""
+    return CallArguments(await factory.api.setup_link(await create_mailbox(factory, FOREIGN)))
+
+
 async def create_trashed_mailbox(factory: ObjectFactory, case: str) -> Any:
     return await create_mailbox(factory, case, deleted_at=START)
 
@@ -900,6 +911,13 @@ async def own_vacation(factory: ObjectFactory, actor: Actor, case: str) -> CallA
     return arguments
 
 
+async def own_setup_link(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    arguments = await with_new_account(factory, actor, case)
+    if arguments.actor and arguments.actor.mailbox_id:
+        await factory.api.setup_link(arguments.actor.mailbox_id)
+    return arguments
+
+
 async def own_script(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     return CallArguments("main", body={"script": "keep;"})
 
@@ -1311,7 +1329,19 @@ ROWS: dict[str, Row] = {
     "PUT /me/forward": own_mailbox({"destinations": ["out@elsewhere.test"]}),
     "GET /me/logins": own_mailbox(),
     "GET /me/messages": own_mailbox(),
-    "GET /me/setup": Row(no_arguments, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "GET /mailboxes/{id}/setup": Row(by_id(shared_mailbox)),
+    "POST /mailboxes/{id}/setup-link": Row(by_id(shared_mailbox)),
+    "DELETE /mailboxes/{id}/setup-link": Row(by_id(create_setup_link)),
+    "GET /me/setup": own_mailbox(),
+    "POST /me/setup-link": own_mailbox(),
+    "DELETE /me/setup-link": Row(own_setup_link, **NO_OBJECT),
+    "GET /mail/config-v1.1.xml": Row(no_arguments, **NO_OBJECT, success=NOT_FOUND),  # the host is no domain's
+    "GET /.well-known/autoconfig/mail/config-v1.1.xml": Row(no_arguments, **NO_OBJECT, success=NOT_FOUND),
+    "POST /autodiscover/autodiscover.xml": Row(no_arguments, **NO_OBJECT, success=INVALID_FIELD),
+    "GET /autodiscover/autodiscover.json": Row(no_arguments, **NO_OBJECT, success=NOT_FOUND),
+    "GET /autodiscover/autodiscover.json/v1.0/{address}": Row(any_id, **NO_OBJECT, success=NOT_FOUND),
+    "GET /setup/{token}": Row(setup_token, **NO_OBJECT),
+    "GET /setup/{token}/mail.mobileconfig": Row(setup_token, **NO_OBJECT),
     "POST /me/logout": own_mailbox(),
     "POST /me/logout-all": own_mailbox(),
     "GET /me/sessions": Row(no_arguments, **NO_OBJECT, check=shows_own_sessions),

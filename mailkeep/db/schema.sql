@@ -1265,6 +1265,16 @@ TABLE settings_revisions
     CREATE TRIGGER settings_revisions_notify AFTER INSERT OR UPDATE ON settings_revisions FOR EACH STATEMENT EXECUTE FUNCTION notify_settings()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE setup_links
+    mailbox_id uuid NOT NULL
+    id uuid NOT NULL
+    token_hash bytea NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT setup_links_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT setup_links_pkey PRIMARY KEY (mailbox_id)
+    CONSTRAINT setup_links_token_unique UNIQUE (token_hash)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE sign_in_blocks
     id uuid NOT NULL
     account text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 
 from starlette.requests import Request
 
@@ -15,7 +15,6 @@ from mailkeep.web.memory_budget import SMALL, MemoryReservation
 from mailkeep.web.string_views import JsonText, MappedBody
 
 _MAX_LENGTH_DIGITS = 18  # of Content-Length
-_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _GRACE_SECONDS = 60.0  # every body may take this long, however slowly it arrives
 
 
@@ -26,12 +25,12 @@ async def read_body(
     http: HttpSettings,
     *,
     accepts_csv: bool = False,
-    is_form: bool = False,
+    raw_types: Sequence[str] = (),
 ) -> JsonText:
     """The body, at most `limit` bytes, read within the deadlines of `http`; `reservation` reserves the memory for it.
 
     A body with a wrong length or encoding is rejected by its header fields, one that is not JSON (or, with
-    `accepts_csv`, CSV; with `is_form`, a form) at its first byte.
+    `accepts_csv`, CSV; with `raw_types`, one of these media types) at its first byte.
     """
     headers = request.headers
     length = headers.get("content-length")
@@ -48,7 +47,7 @@ async def read_body(
     body = _BodyBuffer(int(length or 0))
     async for chunk in _read_chunks(request, http):
         if chunk and not body.size:
-            _check_media_type(headers, accepts_csv=accepts_csv, is_form=is_form)
+            _check_media_type(headers, accepts_csv=accepts_csv, raw_types=raw_types)
         if body.size + len(chunk) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
         if length is None and body.size <= SMALL < body.size + len(chunk):
@@ -121,10 +120,10 @@ async def _read_chunks(request: Request, http: HttpSettings) -> AsyncIterator[by
         yield chunk
 
 
-def _check_media_type(headers: Mapping[str, str], *, accepts_csv: bool, is_form: bool) -> None:
-    if is_form:
-        if headers.get("content-type", "").partition(";")[0].strip().lower() not in _FORMS:
-            raise UnsupportedMediaType(f"The body must be a form ({' or '.join(_FORMS)}).")
+def _check_media_type(headers: Mapping[str, str], *, accepts_csv: bool, raw_types: Sequence[str]) -> None:
+    if raw_types:
+        if headers.get("content-type", "").partition(";")[0].strip().lower() not in raw_types:
+            raise UnsupportedMediaType(f"The body must be {' or '.join(raw_types)}.")
     elif not (_is_json(headers) or (accepts_csv and is_csv(headers))):
         text = "The body must be application/json or text/csv, in UTF-8." if accepts_csv else None
         raise UnsupportedMediaType(text)

@@ -22,6 +22,8 @@ from mailkeep.web.fields import OneOf
 from mailkeep.web.string_views import JsonText
 
 PREFIX = "/api/v1"
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+XML = ("text/xml", "application/xml")
 RECENT_SIGN_IN = timedelta(minutes=10)
 """The age of a session up to which it allows changes that need a recent sign-in."""
 
@@ -77,7 +79,8 @@ class Endpoint:
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
     csv_rows: int = 0  # the body may also be CSV, with at most this number of rows: `Call.body` is a `CsvTable` then
     is_page: bool = False  # a page for people: what `refusals` names is also answered by a page
-    takes_form: bool = False  # a public page: the body is a form, which is not read; from any site
+    raw_body: tuple[str, ...] = ()  # media types of a body that is not decoded (`Call.raw_body`); from any site
+    any_case: bool = False  # upper and lower case are the same in the path
     header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     """Header fields that hold an id, and their descriptions."""
     login: bool = False  # subject to the login rate limit

@@ -236,7 +236,7 @@ class Pipeline:
             call.reauthenticate = partial(self._reauthenticate, copy, endpoint.action)
             call.check_password = partial(self._access.verify_password, self._app, copy)
         try:
-            if not endpoint.takes_form:
+            if not endpoint.raw_body:
                 refuse_cross_site(request, call, settings)
             started_at = asyncio.get_running_loop().time()
             await self._read_request(request, call, state.reservation, now)
@@ -289,7 +289,7 @@ class Pipeline:
         accepts_csv = endpoint.csv_rows > 0
         http = self._app.settings.http
         call.raw_body = await read_body(
-            request, limit, reservation, http, accepts_csv=accepts_csv, is_form=endpoint.takes_form
+            request, limit, reservation, http, accepts_csv=accepts_csv, raw_types=endpoint.raw_body
         )
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
@@ -308,7 +308,7 @@ class Pipeline:
             call.page = listing.parse_page_request(call, endpoint.listing, self._app.vault, now)
         if call.raw_body and accepts_csv and is_csv(request.headers):
             call.body = await asyncio.to_thread(parse_csv, bytes(call.raw_body), endpoint.csv_rows)
-        elif call.raw_body and not endpoint.takes_form:
+        elif call.raw_body and not endpoint.raw_body:
             call.body = await self._decoder.read(call.raw_body, endpoint.body)
         elif endpoint.body is not None and requires_body(endpoint.body):
             raise InvalidJson("The request needs a JSON body.")

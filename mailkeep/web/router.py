@@ -17,6 +17,7 @@ from mailkeep.web.endpoint import PREFIX, Endpoint
 @dataclass(slots=True)
 class _Node:
     exact: dict[str, _Node] = field(default_factory=dict["str", "_Node"])
+    any_case: dict[str, _Node] = field(default_factory=dict["str", "_Node"])  # by the segment in lower case
     any: _Node | None = None  # for `{name}`
     name: str = ""  # the parameter's name, if the segment is one
     methods: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
@@ -50,6 +51,8 @@ class Router:
                 if node.any.name != name:
                     raise ValueError(f"{path}: another path names {{{name}}} {{{node.any.name}}}")
                 node = node.any
+            elif endpoint.any_case:
+                node = node.any_case.setdefault(segment.lower(), _Node())
             else:
                 node = node.exact.setdefault(segment, _Node())
         if endpoint.method in node.methods:
@@ -74,7 +77,7 @@ class Router:
             segment = unquote(encoded)
             if node is None:
                 break
-            child = node.exact.get(segment)
+            child = node.exact.get(segment) or node.any_case.get(segment.lower())
             if child is None and node.any is not None and segment.isprintable() and segment:
                 child = node.any
                 parameters[child.name] = segment

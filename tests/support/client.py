@@ -569,6 +569,14 @@ class Api:
         await self._insert("invitations", row | columns)
         return token
 
+    async def setup_link(self, mailbox_id: UUID) -> str:
+        """Insert a setup link of a mailbox that ends in an hour; returns its token."""
+        link_id = uuid7(self.clock())
+        token = VAULT.sign("setup link", link_id.bytes)
+        row = {"id": link_id, "mailbox_id": mailbox_id, "token_hash": token_hash(token)}
+        await self._insert("setup_links", row | {"expires_at": self.clock() + timedelta(hours=1)})
+        return token
+
     async def placeholders(self) -> dict[str, str]:
         """Create the objects for the endpoints' examples, which Sue calls; return the values of their `{name}`."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
@@ -589,6 +597,7 @@ class Api:
             "empty_domain_id": await self.domain("empty.test"),
             "mailbox_id": (mailbox_id := await self.mailbox(f"alice@{EXAMPLE}")),
             "app_password_id": await self.app_password(mailbox_id),
+            "setup_token": await self.setup_link(mailbox_id),
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "server_filter_entry_id": await self.filter_entry("bad.test", kind="domain", enforced=True),

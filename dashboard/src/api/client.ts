@@ -26,7 +26,7 @@ async function send(request: Request): Promise<Response> {
   }
 }
 
-type ApiResult<Body> = Promise<{ data?: Body; error?: unknown; response: Response }>
+export type ApiResult<Body> = Promise<{ data?: Body; error?: unknown; response: Response }>
 
 /** Returns `data` of the envelope or throws an ApiError. */
 export async function fetchData<Data>(call: ApiResult<{ data: Data }>): Promise<Data> {

@@ -1,4 +1,4 @@
-import { client, fetchData, fetchPage, type Schema } from './client'
+import { type ApiResult, client, fetchData, fetchPage, type Schema } from './client'
 import type { Confirmation } from './credentials'
 
 type IfMatch = { 'If-Match'?: string }
@@ -44,6 +44,12 @@ export function mailboxRequests(id: string) {
       /** Received messages that a script can be tested with, newest first; null without access to their content. */
       listMessages: listMessages as (() => Promise<TestMessage[]>) | null,
     },
+    setup: {
+      load: () => fetchData(client.GET('/mailboxes/{id}/setup', { params: { path } }) as SetupResult),
+      createLink: (): Promise<unknown> => fetchData(client.POST('/mailboxes/{id}/setup-link', { params: { path } })),
+      deleteLink: (): Promise<unknown> => fetchData(client.DELETE('/mailboxes/{id}/setup-link', { params: { path } })),
+      profile: `/api/v1/mailboxes/${id}/setup?format=apple`,
+    },
     appPasswords: {
       list: () => fetchData(client.GET('/mailboxes/{id}/app-passwords', { params: { path } })),
       create: (body: Schema['AppPasswordCreate']) => fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path }, body })),
@@ -52,6 +58,9 @@ export function mailboxRequests(id: string) {
     },
   }
 }
+
+/** The setup in its default format, JSON. */
+export type SetupResult = ApiResult<{ data: Schema['ClientSetupResponse'] }>
 
 type AdministratorsRequests = ReturnType<typeof mailboxRequests>
 

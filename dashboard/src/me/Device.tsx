@@ -5,9 +5,10 @@ import { LoadingLines } from '../ui/DataList'
 import { CopyableCode } from '../ui/Copy'
 import { EmptyState } from '../ui/Empty'
 import { ErrorNote } from '../ui/ErrorNote'
+import { SetupLink, useSetup } from '../screens/mailboxes/SetupLink'
 import { Facts, Page, Section } from '../ui/Page'
 import { OWNER_PATHS } from './paths'
-import { setupQuery } from './requests'
+import { ownRequests } from './requests'
 import { OwnerLink } from './router'
 
 type Service = Schema['MailServiceRecord']
@@ -27,9 +28,12 @@ const SECURITY = { tls: 'SSL/TLS', starttls: 'STARTTLS' } as const
 /** What a mail program asks for. */
 export default function Device() {
   const { data: version } = useQuery(versionQuery())
-  const { data, error } = useQuery({ ...setupQuery(), enabled: version?.profile === 'full' })
+  const { data, error } = useSetup(ownRequests)
   return (
-    <Page title="Set up a device" lead="Add an account in your mail program, choose to enter the settings yourself, and copy these.">
+    <Page
+      title="Set up a device"
+      lead="Most programs find the settings by your address. Otherwise choose to enter them yourself, and copy these."
+    >
       {version && version.profile !== 'full' ? (
         <div className="card">
           <EmptyState icon="phone" title="No mail programs in the embedded profile">
@@ -49,6 +53,7 @@ export default function Device() {
               ]}
             />
           </Section>
+          <SetupLink requests={ownRequests} setup={data} />
           {PROTOCOLS.map((protocol) => (
             <ProtocolSettings key={protocol} protocol={protocol} services={data.services.filter((each) => each.protocol === protocol)} />
           ))}

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { client, fetchData, type Schema } from '../api/client'
 import type { Credentials } from '../api/credentials'
-import type { MailboxRequests } from '../api/mailboxRequests'
+import type { MailboxRequests, SetupResult } from '../api/mailboxRequests'
 
 /** The requests of a mailbox's owner: the paths below `/me`, with the cookie `svc_mailbox`. */
 
@@ -9,10 +9,6 @@ export type OwnMailbox = Schema['OwnMailboxRecord']
 
 export function ownMailboxQuery() {
   return queryOptions({ queryKey: ['me'], queryFn: () => fetchData(client.GET('/me')), staleTime: 60_000 })
-}
-
-export function setupQuery() {
-  return queryOptions({ queryKey: ['setup'], queryFn: () => fetchData(client.GET('/me/setup')), staleTime: Infinity })
 }
 
 export const ownerCredentials: Credentials = {
@@ -60,6 +56,12 @@ export const ownRequests: MailboxRequests = {
     validate: (script) => fetchData(client.POST('/sieve/validate', { body: { script } })),
     test: (body) => fetchData(client.POST('/sieve/test', { body })),
     listMessages: null,
+  },
+  setup: {
+    load: () => fetchData(client.GET('/me/setup') as SetupResult),
+    createLink: () => fetchData(client.POST('/me/setup-link')),
+    deleteLink: () => fetchData(client.DELETE('/me/setup-link')),
+    profile: '/api/v1/me/setup?format=apple',
   },
   appPasswords: {
     list: () => fetchData(client.GET('/me/app-passwords')),

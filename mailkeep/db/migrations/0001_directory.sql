@@ -244,6 +244,14 @@ CREATE TABLE app_passwords (
 );
 CREATE INDEX app_passwords_by_expiry ON app_passwords (expires_at) WHERE NOT expired AND expires_at IS NOT NULL;
 
+-- The link to the page with which a mailbox's mail clients are set up.
+CREATE TABLE setup_links (
+    mailbox_id uuid PRIMARY KEY REFERENCES mailboxes ON DELETE CASCADE,
+    id         uuid NOT NULL,
+    token_hash bytea NOT NULL CONSTRAINT setup_links_token_unique UNIQUE,
+    expires_at timestamptz NOT NULL
+);
+
 -- Sign-ins to a mailbox, by mail clients and of its owner (`web`): one row for each day (UTC), protocol, address and
 -- program, which is the name of the app password or the browser's user agent.
 CREATE TABLE mailbox_logins (

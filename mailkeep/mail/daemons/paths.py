@@ -6,6 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+SERVED_CERTIFICATE = "tls/served.pem"
+"""The served certificate with its chain and its key, below the data directory; in both profiles."""
+
 
 class _DataPath:
     """A path below the data directory."""

@@ -67,7 +67,14 @@ def register(app: typer.Typer) -> None:
     )(install)
     app.command("down", epilog=examples("mailkeep down --data-dir /srv/mail"))(down)
     app.command("status", epilog=examples("mailkeep status", "mailkeep status --json"))(status)
-    app.command("doctor", epilog=examples("mailkeep doctor --data-dir /srv/mail"))(doctor)
+    app.command(
+        "doctor",
+        epilog=examples(
+            "mailkeep doctor --data-dir /srv/mail",
+            "mailkeep doctor --ports",
+            "mailkeep doctor --ports --host mx.example.com",
+        ),
+    )(doctor)
 
 
 def up(
@@ -128,12 +135,31 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     run_command(as_json, _status(data_dir))
 
 
-def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def doctor(
+    ports: Annotated[
+        bool, typer.Option("--ports", help="Instead: test the ports that others must reach, with Mailkeep running.")
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="ADDRESS", help="With --ports: also test from this address of the machine."),
+    ] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="NAME", help="With --ports: test this server from here; no instance has to be here."
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
     """Check what Mailkeep needs, and advise how to fix problems.
 
-    Changes nothing. Mailkeep may be running or not; if not, its database is started for the checks.
+    Changes nothing. Mailkeep may be running or not; if not, its database is started for the checks. With --host the
+    ports are those of this machine's settings, or the defaults.
     """
-    run_command(as_json, _doctor(data_dir))
+    if (source or host) and not ports:
+        raise typer.BadParameter("--from and --host need --ports")
+    run_command(as_json, _doctor_ports(data_dir, host, source) if ports else _doctor(data_dir))
 
 
 class _StateOutput(io.TextIOBase):
@@ -250,6 +276,33 @@ async def _status(data_dir: Path | None) -> CommandResult:
 def _describe(service: ServiceStatus) -> tuple[str, str, str]:
     process = f"process {service.pid}, {service.memory_bytes / 2**20:.0f} MiB" if service.pid else "not running"
     return service.name, service.version, process
+
+
+async def _doctor_ports(data_dir: Path | None, host: str | None, source: str | None) -> CommandResult:
+    from mailkeep.run.cli.doctor_ports import examine
+    from mailkeep.run.runtime.context import resolve_data_dir
+
+    report = await examine(resolve_data_dir(data_dir), host, source)
+    needs = {(each.service, each.port): each for each in report.ports}
+    lines: list[str | MarkedLine] = []
+    for each in report.results:
+        port = needs[each.service, each.port]
+        style = "green" if each.status == "open" else "yellow" if port.need == "optional" else "bold red"
+        place = f"[{each.address}]" if ":" in each.address else each.address
+        text = f"{each.seen_from}: {each.service} {place}:{each.port}, {port.purpose} ({port.need}): {each.detail}"
+        lines.append(MarkedLine(f"{each.status:13}", style, text))
+    closed = report.list_closed()
+    lines += [*report.notes, f"Not open: {len(closed)} of {len(report.results)}." if closed else "No problems found."]
+    data = {
+        "ok": not closed,
+        "ports": [
+            {"service": each.service, "port": each.port, "need": each.need, "purpose": each.purpose}
+            for each in report.ports
+        ],
+        "results": [asdict(each) for each in report.results],
+        "notes": report.notes,
+    }
+    return CommandResult(data, lines, REFUSED if closed else DONE)
 
 
 async def _doctor(data_dir: Path | None) -> CommandResult:

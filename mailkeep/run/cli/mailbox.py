@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mailkeep.run.cli import bulk, folders, invitations
+from mailkeep.run.cli import bulk, client_setup, folders, invitations
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
     mailbox = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Mailboxes.")
     bulk.add_mailbox_commands(mailbox)
     folders.add_commands(mailbox)
+    client_setup.add_commands(mailbox)
     vacation = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Vacation replies (full profile).")
     add = vacation.command
     add("show", epilog=examples("mailkeep mailbox vacation show alice@example.com"))(show_vacation)

@@ -39,6 +39,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.directory.client_setup import jobs as client_setup
 from mailkeep.features.directory.mailbox_usage.folders import FolderTasks
 from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
@@ -51,7 +52,7 @@ from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
-from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.daemons.paths import SERVED_CERTIFICATE, InstancePaths
 from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli.install import MAIL_ACCOUNT
@@ -153,6 +154,7 @@ class NodeAgent:
             **script_tasks.handlers(),
             **FolderTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
             **JunkTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
+            **client_setup.task_handlers(self.paths.data / SERVED_CERTIFICATE),
             **self.orchestrator.task_handlers(),
         }
         are_earlier_ended = False

@@ -34,13 +34,14 @@ from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import write_atomically
 from mailkeep.features.operations.certificates.model import SERVER
+from mailkeep.mail.daemons.paths import SERVED_CERTIFICATE
 from mailkeep.settings import Settings
 
 log = structlog.get_logger("mailkeep.certificate")
 
 _DAYS = 3650
 _CHECK_SECONDS = 30.0
-_SERVED = "served.pem"
+_SERVED = Path(SERVED_CERTIFICATE).name
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ from mailkeep.features.directory.app_passwords.routes import (
     OWN_MAILBOX_ENDPOINTS as OWN_APP_PASSWORDS,
 )
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
+from mailkeep.features.directory.client_setup.routes import (
+    ENDPOINTS as CLIENT_SETUP,
+    OWN_MAILBOX_ENDPOINTS as OWN_CLIENT_SETUP,
+)
 from mailkeep.features.directory.dkim_rotation.routes import ENDPOINTS as DKIM_KEYS
 from mailkeep.features.directory.dns_checks.routes import ENDPOINTS as DNS_CHECKS
 from mailkeep.features.directory.dns_updates.routes import ENDPOINTS as DNS_UPDATES
@@ -87,6 +91,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *MAILBOXES,
     *MAILBOX_USAGE,
     *APP_PASSWORDS,
+    *CLIENT_SETUP,
     *SIEVE,
     *VACATION,
     *JUNK,
@@ -95,6 +100,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *OWN_SECOND_FACTORS,
     *OWN_PASSKEYS,
     *OWN_APP_PASSWORDS,
+    *OWN_CLIENT_SETUP,
     *OWN_VACATION,
     *OWN_SIEVE,
     *OWN_JUNK,

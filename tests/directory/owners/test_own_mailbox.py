@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 from mailkeep.core.clock import iso
-from mailkeep.settings.tree import ServerSettings
 from tests.plugins.post import LETTER, Post
-from tests.support.builders import require_app_passwords
 from tests.support.client import EXAMPLE, OTHER, Api, Client, faults, reason
 
 ALICE = f"alice@{EXAMPLE}"
@@ -163,46 +159,6 @@ class TestMessages:
 
         rejected = RejectedRecipient("192.0.2.9", "someone@elsewhere.test", address, 552, "5.2.2", text)
         await record_rejection(api.app, rejected)
-
-
-class TestSetup:
-    def in_full_profile(self, api: Api) -> None:
-        settings = api.app.settings
-        api.app.settings = replace(
-            settings, mta=replace(settings.mta, mode="postfix"), server=ServerSettings(hostname="mx.example.test")
-        )
-
-    async def test_shows_what_the_mailbox_may_use(self, api: Api):
-        mailbox_id = await api.mailbox(ALICE, pop3=False)
-        owner = await api.owner(mailbox_id)
-        assert reason(await owner.get("/me/setup")) == "needs_full_profile"
-        self.in_full_profile(api)
-        settings = api.app.settings
-        api.app.settings = replace(settings, ports=replace(settings.ports, imap=0))
-        setup = (await owner.get("/me/setup")).data
-        assert (setup["address"], setup["login"], setup["app_password_required"]) == (ALICE, ALICE, False)
-        assert [(each["protocol"], each["port"], each["security"]) for each in setup["services"]] == [
-            ("imap", 993, "tls"),
-            ("smtp", 465, "tls"),
-            ("smtp", 587, "starttls"),
-            ("sieve", 4190, "starttls"),
-        ]
-        assert {each["host"] for each in setup["services"]} == {"mx.example.test"}
-
-    async def test_says_if_an_app_password_is_required(self, api: Api):
-        self.in_full_profile(api)
-        owners: dict[str, Client] = {
-            "inherits": await api.owner(await api.mailbox(ALICE)),
-            "exempt": await api.owner(await api.mailbox(f"bob@{EXAMPLE}", require_app_passwords=False)),
-            "factor": await api.owner(
-                await api.mailbox(f"eve@{EXAMPLE}", require_app_passwords=False, second_factor=True)
-            ),
-        }
-        await require_app_passwords(api, True)
-        found: dict[str, Any] = {
-            name: (await owner.get("/me/setup")).data["app_password_required"] for name, owner in owners.items()
-        }
-        assert found == {"inherits": True, "exempt": False, "factor": True}
 
 
 async def test_an_owner_reaches_nothing_else(api: Api):

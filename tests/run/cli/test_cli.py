@@ -222,6 +222,7 @@ def test_the_list_of_commands():
         "listen", "mailbox export", "mailbox folders", "mailbox forward off",
         "mailbox forward set", "mailbox forward show", "mailbox import", "mailbox invite",
         "mailbox recalculate", "mailbox reset-factors", "mailbox send-as set", "mailbox send-as show",
+        "mailbox setup", "mailbox setup-link",
         "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on", "mailbox vacation set",
         "mailbox vacation show", "migrate", "openapi", "orchestrator apply", "orchestrator confirm",
         "orchestrator drift", "orchestrator operations", "orchestrator plan", "orchestrator rollback",
@@ -705,6 +706,23 @@ def test_an_invited_administrator_is_disabled_and_enabled(running: Running):
         if each["email"] == "ines@example.test"
     ]  # fmt: skip
     assert (row["active"], row["must_change_password"]) == (True, True)
+
+
+def test_a_mailbox_is_set_up(running: Running, root_key: str, domain_id: str, tmp_path: Path):
+    body = {"domain_id": domain_id, "local_part": "sam", "password": "seven green bottles"}
+    assert running.call("POST", "/mailboxes", body, root_key)[0] == 201
+    created = inside("mailbox", "setup-link", "sam@example.test", data=running.data)
+    assert created.code == 0
+    shown, link, *code = created.out.splitlines()
+    assert shown.startswith("Setup link for sam@example.test, until 20")
+    assert len(code) > 10
+    profile = tmp_path / "sam.mobileconfig"
+    setup = inside("mailbox", "setup", "sam@example.test", "--profile", profile, "--json", data=running.data)
+    assert (setup.json["login"], setup.json["link"]["url"]) == ("sam@example.test", link)
+    assert b"com.apple.mail.managed" in profile.read_bytes()
+    assert inside("mailbox", "setup-link", "sam@example.test", "--delete", data=running.data).code == 0
+    again = inside("mailbox", "setup-link", "sam@example.test", "--delete", "--json", data=running.data)
+    assert (again.code, again.json["error"]["code"]) == (1, "NOT_FOUND")
 
 
 def test_the_owner_of_a_mailbox_is_invited(running: Running, root_key: str, domain_id: str):

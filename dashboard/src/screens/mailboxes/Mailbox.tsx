@@ -1,7 +1,7 @@
 import { Button, Modal, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { mailboxRequests } from '../../api/mailboxRequests'
 import { formatNumber } from '../../locale'
@@ -24,6 +24,7 @@ import { InviteDialog } from '../invitation/InviteForm'
 import { AppPasswords } from './AppPasswords'
 import { Folders } from './Folders'
 import { MailboxForm } from './MailboxForm'
+import { SetupLink, useSetup } from './SetupLink'
 import { SignInBlockNote } from './SignInBlockNote'
 import { VacationTab } from './VacationTab'
 import { Facts, Section } from '../../ui/Page'
@@ -81,6 +82,7 @@ export function Mailbox() {
                 content: (
                   <>
                     <Overview mailbox={data} />
+                    <Setup mailbox={data} />
                     <Folders mailbox={data} />
                   </>
                 ),
@@ -161,6 +163,12 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
       />
     </Section>
   )
+}
+
+function Setup({ mailbox }: { mailbox: MailboxRecord }) {
+  const requests = useMemo(() => mailboxRequests(mailbox.id), [mailbox.id])
+  const { data } = useSetup(requests)
+  return data && <SetupLink requests={requests} setup={data} />
 }
 
 function Settings({ mailbox }: { mailbox: MailboxRecord }) {

@@ -102,10 +102,6 @@ async def _list_messages(app: App, call: Call) -> HttpResponse:
     return HttpResponse([wire.to_message(message) for message in page.rows], page)
 
 
-async def _get_setup(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.to_setup(await service.get_setup(app, call.caller())))
-
-
 _PASSWORD = "correct horse battery staple"
 _NOTE = "A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`)."
 _ASSERTION: dict[str, Any] = {
@@ -256,18 +252,5 @@ ENDPOINTS = (
         data=list[wire.OwnMessage],
         refusals=(InvalidPagination,),
         examples=(Example(query={"result": "junk"}), Example()),
-    ),
-    Endpoint(
-        method="GET",
-        path="/me/setup",
-        handler=_get_setup,
-        action="me.read",
-        summary="Show how to set up a mail client",
-        description="The services that the mailbox may use. Full profile only; elsewhere UNAVAILABLE with "
-        "`details.reason` needs_full_profile.",
-        tag=_TAG,
-        data=wire.ClientSetupResponse,
-        refusals=(Unavailable,),
-        examples=(Example(),),
     ),
 )

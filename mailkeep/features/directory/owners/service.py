@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 
 from mailkeep.app import App
 from mailkeep.core.entity_tag import IfMatch
-from mailkeep.core.errors import SessionInvalid, Unavailable
+from mailkeep.core.errors import SessionInvalid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
@@ -20,7 +19,6 @@ from mailkeep.features.directory.login_history.model import WEB, MailboxSignIn, 
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules, service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxChanges
 from mailkeep.features.directory.owners import rules
-from mailkeep.features.directory.owners.model import ClientSetup
 from mailkeep.features.record.history import service as history
 from mailkeep.features.record.history.model import MailResult, MailSelection
 from mailkeep.features.record.messages.model import Message
@@ -78,13 +76,3 @@ async def list_messages(
     start = rules.period_start(since, app.clock())
     mailbox = await get_own(conn, who)
     return await history.page_of_mailbox(conn, rules.mail_of(mailbox, start), MailSelection(result), page_request)
-
-
-async def get_setup(app: App, who: Principal) -> ClientSetup:
-    """How to set up a mail client for the caller's own mailbox. UNAVAILABLE `needs_full_profile`."""
-    settings = app.settings
-    if not settings.is_full_profile:
-        raise Unavailable("Mail clients need Postfix and Dovecot, in the full profile.", reason="needs_full_profile")
-    async with app.db.autocommit() as conn:
-        mailbox = await get_own(conn, who)
-    return rules.client_setup(mailbox, settings.server.name, asdict(settings.ports))

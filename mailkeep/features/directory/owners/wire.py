@@ -15,7 +15,6 @@ from mailkeep.features.access.sessions.model import Session
 from mailkeep.features.directory.login_history.model import SignInDay
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Mailbox
-from mailkeep.features.directory.owners.model import ClientSetup, MailService
 from mailkeep.features.record.history.model import MailResult
 from mailkeep.features.record.messages.model import Message
 from mailkeep.web.fields import Body, Query, Text, Timestamp
@@ -90,27 +89,6 @@ class OwnMessage(Struct, frozen=True, rename={"from_": "from"}):
     created_at: Timestamp
 
 
-class MailServiceRecord(Struct, frozen=True):
-    """A service for mail clients. `security`: `tls` from the start (preferred, RFC 8314), or `starttls`."""
-
-    protocol: Literal["imap", "pop3", "smtp", "sieve"]
-    host: str
-    port: int
-    security: Literal["tls", "starttls"]
-
-
-class ClientSetupResponse(Struct, frozen=True):
-    """How to set up a mail client. `login` is the user name for all services; the preferred ones come first.
-
-    `app_password_required`: the mailbox's own password is not accepted by mail clients.
-    """
-
-    address: str
-    login: str
-    app_password_required: bool
-    services: list[MailServiceRecord]
-
-
 def to_mailbox(mailbox: Mailbox, account: Account, who: Principal) -> OwnMailboxRecord:
     """The response for the caller's own mailbox."""
     record = structs.asdict(mailboxes.to_record(mailbox, who))
@@ -150,13 +128,3 @@ def to_message(message: Message) -> OwnMessage:
         spam_score=message.spam_score,
         created_at=iso(message.created_at),
     )
-
-
-def to_setup(setup: ClientSetup) -> ClientSetupResponse:
-    """The response with the setup of a mail client."""
-    services = [_to_service(each) for each in setup.services]
-    return ClientSetupResponse(setup.address, setup.address, setup.app_password_required, services)
-
-
-def _to_service(service: MailService) -> MailServiceRecord:
-    return MailServiceRecord(service.protocol, service.host, service.port, service.security)

@@ -8,10 +8,9 @@ from mailkeep.app import App
 from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, InvalidPagination, NotFound
 from mailkeep.features.mailflow.unsubscribe import rules, service, wire
 from mailkeep.features.record.audit import service as audit
-from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
-from mailkeep.web.static_files import static_endpoint
+from mailkeep.web import public_page
+from mailkeep.web.endpoint import FORMS, Call, Endpoint, Example, HttpResponse, Listing
 
-_PAGE_POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _FORM_LIMIT = 8 << 10
 
 
@@ -53,23 +52,18 @@ async def _show_page(app: App, call: Call) -> HttpResponse:
     try:
         return _page(rules.ask_page(*await service.find_by_token(app, call.path["token"])))
     except NotFound:
-        return _page(rules.invalid_page(), status=404)
+        return _page(rules.invalid_page(), 404)
 
 
 async def _unsubscribe(app: App, call: Call) -> HttpResponse:
     try:
         return _page(rules.done_page(*await service.unsubscribe(app, call.path["token"])))
     except NotFound:
-        return _page(rules.invalid_page(), status=404)
+        return _page(rules.invalid_page(), 404)
 
 
-def _page(content: bytes, status: int = 200) -> HttpResponse:
-    headers = {"content-security-policy": _PAGE_POLICY}
-    return HttpResponse(content=content, content_type="text/html; charset=utf-8", headers=headers, status=status)
-
-
-async def _style(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(content=rules.STYLE, content_type="text/css; charset=utf-8")
+def _page(page: tuple[str, str], status: int = 200) -> HttpResponse:
+    return public_page.respond(page, rules.STYLE_PATH, status)
 
 
 ENDPOINTS = (
@@ -180,10 +174,10 @@ ENDPOINTS = (
         bare=True,
         prefixed=False,
         public_page=True,
-        takes_form=True,
+        raw_body=FORMS,
         body_limit=lambda _: _FORM_LIMIT,
         refusals=(NotFound,),
         examples=(Example(path={"token": "{unsubscribe_token}"}),),
     ),
-    static_endpoint(rules.STYLE_PATH, _style, "text/css", "The style of the page of unsubscribe links"),
+    public_page.style_endpoint(rules.STYLE_PATH),
 )

@@ -14,14 +14,6 @@ from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeGroup, Unsub
 _PURPOSE = "unsubscribe link"
 _MAX_TOKEN = 800
 STYLE_PATH = "/unsubscribe.css"
-STYLE = b"""\
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { max-width: 32rem; margin: 15vh auto 0; padding: 0 1.25rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.375rem; line-height: 1.3; }
-button { font: inherit; font-weight: 600; padding: 0.5rem 1.25rem; border: 0; border-radius: 0.375rem; color: #fff;
-  background: #1d4ed8; cursor: pointer; }
-button:focus-visible { outline: 3px solid #93c5fd; outline-offset: 2px; }
-"""
 
 
 def new_token(vault: Vault, link: UnsubscribeLink) -> str:
@@ -49,35 +41,26 @@ def clean_name(text: str) -> str:
     return name
 
 
-def ask_page(group: UnsubscribeGroup, link: UnsubscribeLink) -> bytes:
+def ask_page(group: UnsubscribeGroup, link: UnsubscribeLink) -> tuple[str, str]:
     """The page with the button. Its form is sent to the same address."""
-    return _page(
-        "Unsubscribe",
+    text = (
         f"<p>Stop mail from <strong>{escape(group.domain_name)}</strong> about "
         f"<strong>{escape(group.name)}</strong> to {escape(link.address)}?</p>"
         '<form method="post"><input type="hidden" name="List-Unsubscribe" value="One-Click">'
-        '<button type="submit">Unsubscribe</button></form>',
+        '<button type="submit">Unsubscribe</button></form>'
     )
+    return "Unsubscribe", text
 
 
-def done_page(group: UnsubscribeGroup, link: UnsubscribeLink) -> bytes:
+def done_page(group: UnsubscribeGroup, link: UnsubscribeLink) -> tuple[str, str]:
     """The page after the button was pressed."""
-    return _page(
-        "You are unsubscribed",
+    text = (
         f"<p>{escape(link.address)} gets no more mail from <strong>{escape(group.domain_name)}</strong> about "
-        f"<strong>{escape(group.name)}</strong>. You can close this page.</p>",
+        f"<strong>{escape(group.name)}</strong>. You can close this page.</p>"
     )
+    return "You are unsubscribed", text
 
 
-def invalid_page() -> bytes:
+def invalid_page() -> tuple[str, str]:
     """The page for a link that was not made here, or whose group does not exist any more."""
-    return _page("This link is not valid", "<p>Open it directly from the message: it may have been shortened.</p>")
-
-
-def _page(title: str, content: str) -> bytes:
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
-        f'<title>{title}</title><link rel="stylesheet" href="{STYLE_PATH}"></head>'
-        f"<body><main><h1>{title}</h1>{content}</main></body></html>"
-    ).encode()
+    return "This link is not valid", "<p>Open it directly from the message: it may have been shortened.</p>"
