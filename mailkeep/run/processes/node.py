@@ -103,7 +103,13 @@ class NodeAgent:
     def __post_init__(self) -> None:
         self.session_ender = SessionEnder(self.app, self.paths)
         self.orchestrator = Orchestrator(self.app, self.paths)
-        self.certificates = CertificateFiles(self.app, self.paths, partial(reload_daemons, self.paths))
+        self.certificates = CertificateFiles(self.app, self.paths, self._use_certificates)
+
+    async def _use_certificates(self) -> None:
+        """Let Postfix, Dovecot and nginx read new certificates; a name that has its first one gets it in nginx."""
+        await reload_daemons(self.paths)
+        edge_sites.reload(self.paths)
+        self.sites_requested.set()
 
     async def watch_database(self) -> None:
         """Handle notifications, and reload the daemons after an outage, until cancelled."""

@@ -54,7 +54,7 @@ def test_what_is_refused_at_the_end_has_a_row_and_an_event_for_each_recipient(la
     lab.set_policy(alice={"entries": [("deny", "domain", "good.test")]})
     content = lab.build(f"Ann <{ANN}>", score=17, sign="good.test", subject="Refused at the end")
     recipients = ["alice+end@lab.test", "bob+end@lab.test"]
-    # A client of its own: so many refused recipients of a client are recorded, then no more.
+    # A client of its own: at most 60 refused recipients of a client are recorded in a minute.
     assert lab.send("203.0.113.41", EVIL, recipients, content)["data"] == "554 5.7.1 Refused by the recipient's filter"
     (alice,) = eventually(lambda: rows(lab, recipients[0], "rejected"), what="the history's row")
     (bob,) = rows(lab, recipients[1], "rejected")
