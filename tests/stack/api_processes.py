@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mailkeep.db.instance import run_folder
-from mailkeep.run.runtime import process
+from mailkeep.run.runtime import process, process_group
 from tests.stack.harness import Answer, Stack, eventually
 
 _MANY = 200
@@ -37,7 +37,7 @@ class ApiProcesses:
     @property
     def pids(self) -> list[int]:
         """The process IDs, without the parent's."""
-        return [int(pid) for pid in Path(f"/proc/{self.parent}/task/{self.parent}/children").read_text().split()]
+        return process_group.list_processes(self.parent)
 
     def connect(self) -> dict[int, http.client.HTTPConnection]:
         """A new connection to each process, by its ID."""

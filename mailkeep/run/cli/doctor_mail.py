@@ -17,7 +17,7 @@ from mailkeep.mail.daemons import node_report
 from mailkeep.mail.daemons.node_report import Certificate
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, node_health
+from mailkeep.run.runtime import certificate, node_health, process, process_group
 from mailkeep.run.runtime.finding import Finding, Level
 from mailkeep.settings import Settings
 
@@ -28,6 +28,7 @@ async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[F
     findings = [_check_hostname(settings), *await _check_sending_addresses(settings)]
     if paths:
         findings += [_check_certificate(settings, paths, at), _check_queue(paths), *_check_probe(paths, at)]
+        findings += check_api_processes(settings, paths)
     elif settings.tls.certificate_file:
         findings.append(_check_first_certificate(settings, at))
     return findings
@@ -104,6 +105,19 @@ def _check_probe(paths: InstancePaths, at: datetime) -> list[Finding]:
         "not_checked": "No message was sent.",
     }[result.status]
     return [_to_finding("mail flow", message, rules.probe(result, at))]
+
+
+def check_api_processes(settings: Settings, paths: InstancePaths) -> list[Finding]:
+    """The processes that serve the API of a running instance."""
+    parent = process.find_ready_pid(paths.run, "api")
+    wanted = process_group.count_processes(settings.http.processes)
+    if parent is None or wanted == 1 or not (pids := process_group.list_processes(parent)):
+        return []
+    message = f"{len(pids)} of {wanted} processes serve the API."
+    if len(pids) == wanted:
+        return [Finding("API", Level.OK, message)]
+    advice = f"If http.processes was changed, restart the service api; else see {paths.log / 'api.log'}."
+    return [Finding("API", Level.WARNING, message, advice)]
 
 
 def _to_finding(name: str, message: str, component: Component) -> Finding:

@@ -274,8 +274,10 @@ async def _status(data_dir: Path | None) -> CommandResult:
 
 
 def _describe(service: ServiceStatus) -> tuple[str, str, str]:
-    process = f"process {service.pid}, {service.memory_bytes / 2**20:.0f} MiB" if service.pid else "not running"
-    return service.name, service.version, process
+    if not service.pid:
+        return service.name, service.version, "not running"
+    others = f" and {service.processes - 1} more" if service.processes > 1 else ""
+    return service.name, service.version, f"process {service.pid}{others}, {service.memory_bytes / 2**20:.0f} MiB"
 
 
 async def _doctor_ports(data_dir: Path | None, host: str | None, source: str | None) -> CommandResult:

@@ -28,7 +28,7 @@ class HttpLimits:
     """Limits for clients; times in seconds. `per_address` does not apply to nginx, nor to the networks (CIDR) in
     `trusted`.
 
-    `per_process`: connections of one process, which has only so many descriptors.
+    `per_process`: connections of one process, whose descriptors are limited.
     """
 
     connections: int = 256

@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 
 import structlog
@@ -39,6 +40,14 @@ def count_processes(configured: int) -> int:
 def create_memory(max_connections: int, processes: int = 1) -> SharedMemory:
     """Memory with room for a number for each connection's address, each stream's caller, and a few more."""
     return SharedMemory(processes, rows=4 * max_connections + 4096)
+
+
+def list_processes(parent: int) -> list[int]:
+    """The IDs of a parent's processes; none if it has exited."""
+    try:
+        return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text("ascii").split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def report_ready(memory: SharedMemory) -> None:

@@ -13,12 +13,17 @@ import tomllib
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mailkeep.db.instance import run_folder
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.run.cli import doctor_mail
 from mailkeep.run.runtime import service_status
+from mailkeep.run.runtime.finding import Level
+from mailkeep.settings import load_settings
 from tests.stack.api_processes import ApiProcesses
 from tests.stack.harness import Stack, eventually
 
@@ -30,7 +35,7 @@ IN_FLIGHT = "mailkeep_http_requests_in_flight"
 
 @pytest.fixture(scope="module", params=[2, 4])
 def count(request: pytest.FixtureRequest, stack_folder: Path) -> Iterator[int]:
-    """The API has so many processes while these tests run."""
+    """The number of processes of the API while these tests run."""
     processes, wanted = ApiProcesses(Stack(stack_folder)), int(request.param)
     file = processes.stack.data_dir / "mailkeep.toml"
     before = file.read_text() if file.exists() else ""
@@ -193,4 +198,10 @@ def test_a_restart_refuses_no_connection(processes: ApiProcesses) -> None:
         each for each in service_status.list_services(run_folder(processes.stack.data_dir)) if each.name == "api"
     ]
     assert status.pid == processes.parent
+    settings = load_settings(processes.stack.data_dir).settings
+    paths = InstancePaths(processes.stack.data_dir, run_folder(processes.stack.data_dir))
+    (found,) = doctor_mail.check_api_processes(settings, paths)
+    assert (found.level, found.message) == (Level.OK, f"{len(before)} of {len(before)} processes serve the API.")
+    more = replace(settings, http=replace(settings.http, processes=len(before) + 1))
+    assert [each.level for each in doctor_mail.check_api_processes(more, paths)] == [Level.WARNING]
     assert status.processes >= len(before) + 1
