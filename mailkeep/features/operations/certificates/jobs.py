@@ -30,7 +30,7 @@ log = structlog.get_logger("mailkeep.certificates")
 
 _LEASE = timedelta(minutes=20)  # longer than an order may take
 _CONCURRENCY = 4
-_ADD_EVERY = timedelta(seconds=30)
+_ADD_EVERY = timedelta(seconds=5)
 _SYSTEM = Principal(None, "certificates", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 

@@ -58,8 +58,8 @@ def describe(chain: str) -> Leaf:
 
 
 def renewal_time(certificate: Certificate, window: Window | None, at: datetime) -> datetime | None:
-    """When to renew: at a moment in the window, but not again within six hours, also if the clock is wrong; None without
-    a certificate.
+    """When to renew: at a moment in the window, but not again within six hours, also if the clock is wrong; None
+    without a certificate.
     """
     if certificate.not_after is None or certificate.not_before is None:
         return None
