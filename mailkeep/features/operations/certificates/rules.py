@@ -1,4 +1,4 @@
-"""Which names a certificate has, when it is renewed, and when somebody is told."""
+"""Which names a certificate has, when it is renewed, and when somebody is informed."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def next_look(checks: Sequence[NameCheck], renew_at: datetime | None, window: Wi
 
 
 def pause_after(failures: int, retry_after: float | None) -> timedelta:
-    """The pause after this number of failures: ten minutes, doubled each time, at most a day; longer if told to."""
-    told = timedelta(seconds=min(max(retry_after or 0, 0), 7 * 86_400))
-    return max(min(_FIRST_PAUSE * 2 ** min(failures - 1, 8), _LONGEST), told)
+    """The pause after this number of failures: ten minutes, doubled each time, at most a day; longer if the authority says so."""
+    asked_for = timedelta(seconds=min(max(retry_after or 0, 0), 7 * 86_400))
+    return max(min(_FIRST_PAUSE * 2 ** min(failures - 1, 8), _LONGEST), asked_for)
 
 
 def find_alert(certificate: Certificate, problem: str, failures: int, at: datetime, *, is_renewed: bool) -> str | None:
