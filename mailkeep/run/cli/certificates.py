@@ -12,7 +12,7 @@ from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, op
 
 if TYPE_CHECKING:
     from mailkeep.db.pool import Conn
-    from mailkeep.features.operations.certificates.model import Certificate, Reason
+    from mailkeep.features.operations.certificates.model import Reason, TlsCertificate
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="`server`, or the domain whose certificate it is.")]
 
@@ -64,10 +64,10 @@ def account_key(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 async def _list(data_dir: Path | None) -> CommandResult:
     from msgspec import to_builtins
 
-    from mailkeep.features.operations.certificates import wire
+    from mailkeep.features.operations.certificates import service
 
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
-        data = [to_builtins(wire.to_record(each, app.settings)) for each in await _list_all(conn)]
+        data = [to_builtins(service.describe(each, app.settings)) for each in await _list_all(conn)]
     rows = [
         [each["name"], ", ".join(each["names"]), each["source"], each["not_after"] or "", each["renew_at"] or ""]
         for each in data
@@ -79,11 +79,11 @@ async def _list(data_dir: Path | None) -> CommandResult:
     return CommandResult({"certificates": data}, lines)
 
 
-async def _list_all(conn: Conn) -> list[Certificate]:
+async def _list_all(conn: Conn) -> list[TlsCertificate]:
     from mailkeep.core.page import PageRequest
     from mailkeep.features.operations.certificates import service
 
-    found: list[Certificate] = []
+    found: list[TlsCertificate] = []
     after = None
     while True:
         page = await service.page(conn, PageRequest(200, "name", "asc", after))
@@ -99,7 +99,7 @@ async def _renew(data_dir: Path | None, name: str) -> CommandResult:
     async with open_app(data_dir) as app, app.db.tx() as conn:
         certificate = await service.find_by_name(conn, name)
         await service.renew(app, conn, cli_principal(), certificate.id)
-    return _requested(certificate, f"The certificate of {certificate.name} is being renewed.")
+    return _confirm(certificate, f"The certificate of {certificate.name} is being renewed.")
 
 
 async def _revoke(data_dir: Path | None, name: str, reason: str, at_once: bool) -> CommandResult:
@@ -113,10 +113,10 @@ async def _revoke(data_dir: Path | None, name: str, reason: str, at_once: bool) 
     async with open_app(data_dir) as app, app.db.tx() as conn:
         certificate = await service.find_by_name(conn, name)
         await service.revoke(app, conn, cli_principal(), certificate.id, known[reason], at_once=at_once)
-    return _requested(certificate, f"The certificate of {certificate.name} is being replaced and revoked.")
+    return _confirm(certificate, f"The certificate of {certificate.name} is being replaced and revoked.")
 
 
-def _requested(certificate: Certificate, text: str) -> CommandResult:
+def _confirm(certificate: TlsCertificate, text: str) -> CommandResult:
     data: dict[str, Any] = {"id": certificate.id, "name": certificate.name}
     return CommandResult(data, [f"{text} `mailkeep certificates list` shows the result."])
 

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPResponse
 from typing import Any
 
 import pytest
@@ -110,6 +111,6 @@ def test_life_of_certificates(scene: tuple[Stack, Pebble]) -> None:
         pass
 
 
-def _stream(stack: Stack):
+def _stream(stack: Stack) -> HTTPResponse:
     request = urllib.request.Request(f"{stack.api}/api/v1/events/stream", headers={"Cookie": stack.cookie})
     return urllib.request.urlopen(request, timeout=60)
