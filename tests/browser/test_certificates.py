@@ -1,4 +1,4 @@
-"""A second address of the scene that behaves as the full profile, with a queue and ACME: same database and sessions.
+"""The screen of certificates: what is wrong with a name, renewal and revocation."""
 
 from __future__ import annotations
 

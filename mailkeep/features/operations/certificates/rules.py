@@ -71,6 +71,8 @@ def select_names(certificate: TlsCertificate, checks: Sequence[NameCheck], at: d
     lost = [each for each in checks if each.status != "ok" and each.name in certificate.names]
     if certificate.chain is not None and lost and _find_rest(certificate, at) > 1 / 6:
         raise Failure(f"{lost[0].name} is in the certificate, but: {lost[0].problem}")
+    if not ready:
+        raise Failure(checks[0].problem if checks else "No host name is set.")
     return ready
 
 
@@ -121,6 +123,8 @@ def describe_name(certificate: TlsCertificate) -> str:
 def explain_fetch(name: str, error: OutboundError) -> NameCheck:
     """The result for a name whose file could not be fetched."""
     match error.kind:
+        case "dns" if "no answer" in error.detail or "could not be" in error.detail:
+            text = "can't be looked up in DNS."
         case "dns":
             return NameCheck(name, "not_published", f"{name} has no address in DNS.")
         case "address_refused":
