@@ -8,6 +8,7 @@ export const PATHS = {
   domains: '/domains',
   domain: '/domains/$id',
   serverDns: '/server-dns',
+  certificates: '/certificates',
   mailboxes: '/mailboxes',
   mailboxImport: '/mailboxes/import',
   mailbox: '/mailboxes/$id',

@@ -207,6 +207,13 @@ const unsubscribeGroups = createRoute({
   component: lazyRouteComponent(() => import('./screens/suppressions/UnsubscribeGroups'), 'UnsubscribeGroups'),
 })
 
+const certificates = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.certificates,
+  validateSearch: stringParams(...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/certificates/Certificates'), 'Certificates'),
+})
+
 const suspensions = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.suspensions,
@@ -331,6 +338,7 @@ export const router = createRouter({
       unsubscribeGroups,
       suspensions,
       signInBlocks,
+      certificates,
       account,
       keys,
       webhooks,

@@ -1,4 +1,4 @@
-"""A second address of the scene that behaves as the full profile: same database and sessions, with a queue.
+"""A second address of the scene that behaves as the full profile, with a queue and ACME: same database and sessions.
 
 The queue is a list (`tests.mailflow.queue.stand_in`) instead of Postfix, and Sieve scripts are in memory
 (`tests.directory.sieve.stand_in`); each mailbox has one folder. `tests/stack` uses the real ones.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
+from mailkeep.settings.external import AcmeSettings
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.browser.scene import EXAMPLE, Caller, Scene
@@ -70,6 +71,7 @@ async def run_front(scene: Scene) -> AsyncIterator[Front]:
     """Serve the second address until the end of the block."""
     listener = HttpListener("127.0.0.1", 0, "The front")
     async with attach(scene.instance.data_dir, "front") as app:
+        app.settings = replace(app.settings, acme=AcmeSettings(enabled=True, agree_terms=True))
         with pytest.MonkeyPatch.context() as patch:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))

@@ -62,6 +62,7 @@ SCREENS = (
     Screen("message-content", "/messages/{message_id}?tab=content"),
     Screen("scheduled-message", "/messages/{scheduled_id}"),
     Screen("queue", "/queue", "admin"),
+    Screen("certificates", "/certificates", "super_admin"),
     Screen("suppressions", "/suppressions"),
     Screen("unsubscribe-groups", "/unsubscribe-groups"),
     Screen("suspensions", "/suspensions", "admin"),

@@ -32,11 +32,12 @@ EAB_KEY_ID, EAB_KEY = "kid-1", "zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nME
 
 class Pebble:
     """The server. `reject_nonces`: how many of a hundred valid nonces it refuses. `binding`: whether it requires an
-    external account binding, with `EAB_KEY`.
+    external account binding, with `EAB_KEY`. `dns` may be set until it starts.
     """
 
     def __init__(self, folder: Path, dns: str, *, reject_nonces: int = 20, binding: bool = False) -> None:
-        self._folder, self._dns, self._reject, self._binding = folder, dns, reject_nonces, binding
+        self.dns = dns
+        self._folder, self._reject, self._binding = folder, reject_nonces, binding
         self._port, self._management = free_port(), free_port()
         self.directory = f"https://127.0.0.1:{self._port}/dir"
         self.ca_file = folder / "ca.pem"
@@ -70,7 +71,7 @@ class Pebble:
         environ["PEBBLE_WFE_NONCEREJECT"] = str(self._reject)
         with (self._folder / "pebble.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [PEBBLE, "-config", str(self._folder / "pebble.json"), "-dnsserver", self._dns],
+                [PEBBLE, "-config", str(self._folder / "pebble.json"), "-dnsserver", self.dns],
                 env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
         self._context = ssl.create_default_context(cafile=str(self.ca_file))

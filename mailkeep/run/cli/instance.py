@@ -231,6 +231,7 @@ async def _down(data_dir: Path | None) -> CommandResult:
 
 async def _status(data_dir: Path | None) -> CommandResult:
     from mailkeep.db.instance import lock_holder, run_folder
+    from mailkeep.mail.daemons import node_report
     from mailkeep.run.cli import inspection
     from mailkeep.run.runtime import service_status, state
     from mailkeep.run.runtime.context import resolve_data_dir
@@ -249,6 +250,8 @@ async def _status(data_dir: Path | None) -> CommandResult:
     health = await inspection.fetch_health(instance.http)
     memory = inspection.tree_memory_bytes(instance.pid)
     services = service_status.list_services(run_folder(path)) if instance.profile == "full" else []
+    report = node_report.load(run_folder(path)) if instance.profile == "full" else None
+    is_self_signed = bool(report and report.certificate and report.certificate.self_signed)
     result = {
         "running": True,
         "data_dir": str(path),
@@ -257,6 +260,7 @@ async def _status(data_dir: Path | None) -> CommandResult:
         "memory_bytes": memory,
         "health": asdict(health),
         "services": [asdict(service) for service in services],
+        "self_signed": is_self_signed,
     }
     lines = [
         f"Mailkeep {instance.version} is running on {path}: process {instance.pid}, since {instance.started_at}.",
@@ -265,6 +269,7 @@ async def _status(data_dir: Path | None) -> CommandResult:
         f"  internal  {instance.internal}",
         f"  database  {'up' if database_problem is None else f'not available: {database_problem}'}",
         f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
+        *(["  TLS       a self-signed certificate, which mail clients do not trust"] if is_self_signed else []),
         f"  health    {health.status}",
         *(f"    {line}" for line in columns([[check.component, check.status] for check in health.checks])),
         *(f"  {line}" for line in columns([_describe(service) for service in services])),

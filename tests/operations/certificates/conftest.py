@@ -17,7 +17,7 @@ from cryptography import x509
 from mailkeep.core.clock import utc_now
 from mailkeep.features.operations.certificates import store
 from mailkeep.features.operations.certificates.jobs import CertificateWorker
-from mailkeep.features.operations.certificates.model import Certificate
+from mailkeep.features.operations.certificates.model import TlsCertificate
 from mailkeep.net.client import OutboundClient
 from mailkeep.settings.dns import DnsSettings
 from mailkeep.settings.external import AcmeSettings
@@ -53,7 +53,7 @@ class Scene:
         """Run what is due."""
         return await CertificateWorker(self.api.app).drain()
 
-    async def find(self, name: str = "server") -> Certificate:
+    async def find(self, name: str = "server") -> TlsCertificate:
         async with self.api.app.db.autocommit() as conn:
             found = await store.find_by_name(conn, name)
         assert found is not None

@@ -129,7 +129,7 @@ async def test_a_failing_validation_is_retried_with_pauses_and_reported_once(sce
     assert await scene.alerts() == ["certificate_failed", "certificate_recovered"]
 
 
-async def test_what_the_authority_refuses_is_told_with_its_reason(scene: Scene) -> None:
+async def test_what_the_authority_refuses_is_reported_with_its_reason(scene: Scene) -> None:
     """A validation that fails at the authority only, a name that it does not serve, and an unknown profile."""
     await scene.api.domain("broken.test")
     await scene.api.domain("blocked.test")

@@ -45,7 +45,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class TlsCertificate:
     """A certificate with its job. `claims` is the fencing token, `next_attempt_at` the end of the lease while it is
     claimed. `forced`: to be replaced at once.
     """
@@ -77,7 +77,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OrderOutcome:
     """The result of an attempt without a new certificate. `problem` empty: it succeeded."""
 
     next_at: datetime
@@ -99,7 +99,7 @@ class StoredPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class AcmeAccount:
     """The account at an authority; `url` is empty until it is registered."""
 
     directory: str

@@ -15,26 +15,26 @@ async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, call.page)
-    return HttpResponse([wire.to_record(each, app.settings) for each in page.rows], page)
+    return HttpResponse([service.describe(each, app.settings) for each in page.rows], page)
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         certificate = await service.get(conn, call.id())
-    return HttpResponse(wire.to_record(certificate, app.settings))
+    return HttpResponse(service.describe(certificate, app.settings))
 
 
 async def _renew(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         certificate = await service.renew(app, conn, call.caller(), call.id())
-    return HttpResponse(wire.to_record(certificate, app.settings))
+    return HttpResponse(service.describe(certificate, app.settings))
 
 
 async def _revoke(app: App, call: Call) -> HttpResponse:
     body: wire.CertificateRevocation = call.body
     async with app.db.tx() as conn:
         certificate = await service.revoke(app, conn, call.caller(), call.id(), body.reason, at_once=body.at_once)
-    return HttpResponse(wire.to_record(certificate, app.settings))
+    return HttpResponse(service.describe(certificate, app.settings))
 
 
 async def _change_account_key(app: App, call: Call) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Which names a certificate has, when it is renewed, and when somebody is told."""
+"""Which names a certificate has, when it is renewed, and when somebody is informed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import Failure
-from mailkeep.features.operations.certificates.model import SERVER, Certificate, Leaf, NameCheck
+from mailkeep.features.operations.certificates.model import SERVER, Leaf, NameCheck, TlsCertificate
 from mailkeep.net.acme.client import Window
 from mailkeep.net.client import OutboundError
-from mailkeep.settings import Settings
 
 FAILURES_UNTIL_ALERT = 2
 LOOK_AGAIN = timedelta(hours=1)  # at names that do not lead here
@@ -23,20 +22,6 @@ _BETWEEN_RENEWALS = timedelta(hours=6)
 _SHORTEST, _LONGEST = timedelta(minutes=1), timedelta(hours=24)
 _FIRST_PAUSE = timedelta(minutes=10)
 _SHORT_LIFETIME = timedelta(days=10)
-
-
-def list_wanted(settings: Settings, name: str) -> tuple[str, ...]:
-    """The host names that the certificate should have, for the server or a domain, in the order of preference."""
-    if name != SERVER:
-        return tuple(f"{label}.{name}" for label in settings.acme.domain_names)
-    webmail = getattr(getattr(settings, "webmail", None), "host", "")
-    names = (settings.server.hostname, webmail)
-    return tuple(dict.fromkeys(each.lower().removesuffix(".") for each in names if each))
-
-
-def is_managed(settings: Settings, name: str) -> bool:
-    """Whether the certificate is to be ordered by ACME."""
-    return settings.acme.enabled and not (name == SERVER and settings.tls.certificate_file)
 
 
 def describe(chain: str) -> Leaf:
@@ -57,9 +42,9 @@ def describe(chain: str) -> Leaf:
     )
 
 
-def renewal_time(certificate: Certificate, window: Window | None, at: datetime) -> datetime | None:
-    """When to renew: at a moment in the window, but not again within six hours, also if the clock is wrong; None without
-    a certificate.
+def renewal_time(certificate: TlsCertificate, window: Window | None, at: datetime) -> datetime | None:
+    """When to renew: at a moment in the window, but not again within six hours, also if the clock is wrong; None
+    without a certificate.
     """
     if certificate.not_after is None or certificate.not_before is None:
         return None
@@ -74,22 +59,24 @@ def renewal_time(certificate: Certificate, window: Window | None, at: datetime) 
     return found if issued_at is None or issued_at > at else max(found, issued_at + _BETWEEN_RENEWALS)
 
 
-def _share(certificate: Certificate) -> float:
+def _share(certificate: TlsCertificate) -> float:
     """A number from 0 to 1 that is always the same for a certificate, and another for the next one."""
     digest = hashlib.sha256(f"{certificate.id}{certificate.serial}".encode()).digest()
     return int.from_bytes(digest[:4]) / 2**32
 
 
-def select_names(certificate: Certificate, checks: Sequence[NameCheck], at: datetime) -> tuple[str, ...]:
+def select_names(certificate: TlsCertificate, checks: Sequence[NameCheck], at: datetime) -> tuple[str, ...]:
     """The names to order. Failure if a name of the certificate does not lead here any more, while there is time."""
     ready = tuple(each.name for each in checks if each.status == "ok")
     lost = [each for each in checks if each.status != "ok" and each.name in certificate.names]
-    if certificate.chain is not None and lost and _left(certificate, at) > 1 / 6:
+    if certificate.chain is not None and lost and _find_rest(certificate, at) > 1 / 6:
         raise Failure(f"{lost[0].name} is in the certificate, but: {lost[0].problem}")
+    if not ready:
+        raise Failure(checks[0].problem if checks else "No host name is set.")
     return ready
 
 
-def needs_order(certificate: Certificate, ready: Sequence[str], renew_at: datetime | None, at: datetime) -> bool:
+def needs_order(certificate: TlsCertificate, ready: Sequence[str], renew_at: datetime | None, at: datetime) -> bool:
     """Whether to order now; `ready` are the names that lead here."""
     if certificate.chain is None or renew_at is None or certificate.not_before is None:
         return bool(ready)
@@ -107,16 +94,18 @@ def next_look(checks: Sequence[NameCheck], renew_at: datetime | None, window: Wi
 
 
 def pause_after(failures: int, retry_after: float | None) -> timedelta:
-    """The pause after this number of failures: ten minutes, doubled each time, at most a day; longer if told to."""
-    told = timedelta(seconds=min(max(retry_after or 0, 0), 7 * 86_400))
-    return max(min(_FIRST_PAUSE * 2 ** min(failures - 1, 8), _LONGEST), told)
+    """The pause after this number of failures: ten minutes, doubled each time, at most a day, or what was asked for."""
+    asked_for = timedelta(seconds=min(max(retry_after or 0, 0), 7 * 86_400))
+    return max(min(_FIRST_PAUSE * 2 ** min(failures - 1, 8), _LONGEST), asked_for)
 
 
-def find_alert(certificate: Certificate, problem: str, failures: int, at: datetime, *, is_renewed: bool) -> str | None:
+def find_alert(
+    certificate: TlsCertificate, problem: str, failures: int, at: datetime, *, is_renewed: bool
+) -> str | None:
     """What to report about a certificate after an attempt; None if nothing is wrong. `is_renewed`: by Mailkeep."""
     text = f"The certificate {describe_name(certificate)}"
     if certificate.not_after is not None and certificate.source != "self_signed":
-        is_late = _left(certificate, at) <= 1 / 3
+        is_late = _find_rest(certificate, at) <= 1 / 3
         if is_late and (failures or not is_renewed):
             ended = certificate.not_after <= at
             when = f"{'expired' if ended else 'expires'} at {iso(certificate.not_after)}"
@@ -126,7 +115,7 @@ def find_alert(certificate: Certificate, problem: str, failures: int, at: dateti
     return None
 
 
-def describe_name(certificate: Certificate) -> str:
+def describe_name(certificate: TlsCertificate) -> str:
     """Whose certificate it is, in words."""
     return "of the server" if certificate.name == SERVER else f"of {certificate.name}"
 
@@ -134,6 +123,8 @@ def describe_name(certificate: Certificate) -> str:
 def explain_fetch(name: str, error: OutboundError) -> NameCheck:
     """The result for a name whose file could not be fetched."""
     match error.kind:
+        case "dns" if "no answer" in error.detail or "could not be" in error.detail:
+            text = "can't be looked up in DNS."
         case "dns":
             return NameCheck(name, "not_published", f"{name} has no address in DNS.")
         case "address_refused":
@@ -158,7 +149,7 @@ def explain_answer(name: str, status: int, *, is_ours: bool) -> NameCheck:
     return NameCheck(name, "failed", text)
 
 
-def _left(certificate: Certificate, at: datetime) -> float:
+def _find_rest(certificate: TlsCertificate, at: datetime) -> float:
     """The share of the lifetime that is left."""
     if certificate.not_after is None or certificate.not_before is None:
         return 0

@@ -20,16 +20,16 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.dns_updates import service as dns_updates
-from mailkeep.features.operations.certificates import rules, store
+from mailkeep.features.operations.certificates import rules, store, wire
 from mailkeep.features.operations.certificates.model import (
     REASONS,
     SERVER,
-    Account,
-    Certificate,
+    AcmeAccount,
     NameCheck,
     Reason,
     Source,
     StoredPair,
+    TlsCertificate,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -38,7 +38,7 @@ from mailkeep.net.acme.answers import AcmeError
 from mailkeep.net.acme.client import AcmeClient, Authority, Proof, Publisher
 from mailkeep.net.client import OutboundError, OutboundRequest
 from mailkeep.net.dns_update import DnsUpdateError
-from mailkeep.settings import parse_networks
+from mailkeep.settings import Settings, parse_networks
 
 log = structlog.get_logger("mailkeep.certificates")
 
@@ -50,12 +50,31 @@ _VISIBLE_SECONDS, _LOOK_SECONDS = 90.0, 1.0
 _MAX_TOKEN = 128
 
 
-async def page(conn: Conn, page_request: PageRequest) -> Page[Certificate]:
+def list_wanted(settings: Settings, name: str) -> tuple[str, ...]:
+    """The host names that the certificate should have, for the server or a domain, in the order of preference."""
+    if name != SERVER:
+        return tuple(f"{label}.{name}" for label in settings.acme.domain_names)
+    webmail = getattr(getattr(settings, "webmail", None), "host", "")
+    names = (settings.server.hostname, webmail)
+    return tuple(dict.fromkeys(each.lower().removesuffix(".") for each in names if each))
+
+
+def is_managed(settings: Settings, name: str) -> bool:
+    """Whether the certificate is to be ordered by ACME."""
+    return settings.acme.enabled and not (name == SERVER and settings.tls.certificate_file)
+
+
+def describe(certificate: TlsCertificate, settings: Settings) -> wire.CertificateRecord:
+    """A certificate as the API shows it."""
+    return wire.to_record(certificate, managed=is_managed(settings, certificate.name))
+
+
+async def page(conn: Conn, page_request: PageRequest) -> Page[TlsCertificate]:
     """A page of all certificates."""
     return await store.page(conn, page_request)
 
 
-async def get(conn: Conn, certificate_id: UUID) -> Certificate:
+async def get(conn: Conn, certificate_id: UUID) -> TlsCertificate:
     """A certificate. NOT_FOUND."""
     found = await store.find(conn, certificate_id)
     if found is None:
@@ -63,7 +82,7 @@ async def get(conn: Conn, certificate_id: UUID) -> Certificate:
     return found
 
 
-async def find_by_name(conn: Conn, name: str) -> Certificate:
+async def find_by_name(conn: Conn, name: str) -> TlsCertificate:
     """The certificate of the server or of a domain. NOT_FOUND."""
     found = await store.find_by_name(conn, name.lower())
     if found is None:
@@ -71,7 +90,7 @@ async def find_by_name(conn: Conn, name: str) -> Certificate:
     return found
 
 
-async def renew(app: App, conn: Conn, who: Principal, certificate_id: UUID) -> Certificate:
+async def renew(app: App, conn: Conn, who: Principal, certificate_id: UUID) -> TlsCertificate:
     """Replace a certificate as soon as possible, or look at its names again if it has none yet. NOT_FOUND, CONFLICT."""
     certificate = await _lock(app, conn, certificate_id)
     changed = replace(certificate, forced=certificate.chain is not None, next_attempt_at=app.clock())
@@ -82,7 +101,7 @@ async def renew(app: App, conn: Conn, who: Principal, certificate_id: UUID) -> C
 
 async def revoke(
     app: App, conn: Conn, who: Principal, certificate_id: UUID, reason: Reason, *, at_once: bool
-) -> Certificate:
+) -> TlsCertificate:
     """Replace a certificate and revoke it; with `at_once` in the other order. NOT_FOUND, CONFLICT."""
     certificate = await _lock(app, conn, certificate_id)
     if certificate.chain is None:
@@ -97,17 +116,17 @@ async def revoke(
     return changed
 
 
-async def _lock(app: App, conn: Conn, certificate_id: UUID) -> Certificate:
+async def _lock(app: App, conn: Conn, certificate_id: UUID) -> TlsCertificate:
     certificate = await store.find(conn, certificate_id, locked=True)
     if certificate is None:
         raise NotFound("There is no such certificate.")
-    if not rules.is_managed(app.settings, certificate.name):
+    if not is_managed(app.settings, certificate.name):
         text = "Mailkeep does not order it: acme.enabled is off, or tls.certificate_file is set."
         raise Conflict(text, reason="not_managed")
     return certificate
 
 
-def _target(certificate: Certificate) -> AuditTarget:
+def _target(certificate: TlsCertificate) -> AuditTarget:
     domain = None if certificate.name == SERVER else certificate.name
     return AuditTarget("certificate", certificate.id, certificate.domain_id, domain)
 
@@ -154,7 +173,7 @@ async def find_problem(conn: Conn) -> str | None:
 
 
 async def save_issued(
-    conn: Conn, app: App, job: Certificate, pair: tuple[str, bytes], checks: Sequence[NameCheck]
+    conn: Conn, app: App, job: TlsCertificate, pair: tuple[str, bytes], checks: Sequence[NameCheck]
 ) -> bool:
     """Store a new certificate, with its key in PEM; False if another worker has claimed the job meanwhile."""
     chain, key = pair
@@ -292,7 +311,7 @@ async def change_account_key(app: App, who: Principal) -> None:
         await audit.record(conn, who, app.clock(), AuditAction("certificate.account_key", target))
 
 
-async def _end_key_change(app: App, account: Account) -> Account:
+async def _end_key_change(app: App, account: AcmeAccount) -> AcmeAccount:
     """After a change of the key, also one that was interrupted: keep the key that the authority knows."""
     assert account.next_key_sealed is not None
     client = _make_client(app, replace(account, key_sealed=account.next_key_sealed))
@@ -305,12 +324,12 @@ async def _end_key_change(app: App, account: Account) -> Account:
     return settled
 
 
-async def _find_account(app: App) -> Account:
+async def _find_account(app: App) -> AcmeAccount:
     async with app.db.tx() as conn:
         return await store.find_account(conn, app.settings.acme.directory, _seal(app, jws.new_key()), app.clock())
 
 
-def _make_client(app: App, account: Account) -> AcmeClient:
+def _make_client(app: App, account: AcmeAccount) -> AcmeClient:
     acme = app.settings.acme
     key = app.vault.open(_ACCOUNT_KEY, bytes(account.key_sealed), account.directory.encode())
     if key is None:

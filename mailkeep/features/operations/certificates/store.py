@@ -13,7 +13,14 @@ from psycopg.types.json import Jsonb
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.operations.certificates.model import Account, Certificate, Leaf, NameCheck, Outcome, Source
+from mailkeep.features.operations.certificates.model import (
+    AcmeAccount,
+    Leaf,
+    NameCheck,
+    OrderOutcome,
+    Source,
+    TlsCertificate,
+)
 
 _FIELDS: LiteralString = """
     c.id, c.name, c.domain_id, c.source, c.checks, c.chain, c.names, c.issuer, c.serial,
@@ -22,21 +29,21 @@ _FIELDS: LiteralString = """
 _SELECT: LiteralString = "SELECT " + _FIELDS + " FROM certificates c"  # noqa: S608 - literals
 
 
-def _read(row: dict[str, Any]) -> Certificate:
+def _read(row: dict[str, Any]) -> TlsCertificate:
     values = dict[str, Any](row)
     values["names"] = tuple(row["names"])
     values["checks"] = tuple(msgspec.convert(each, NameCheck) for each in row["checks"])
-    return Certificate(**values)
+    return TlsCertificate(**values)
 
 
-async def page(conn: Conn, page_request: PageRequest) -> Page[Certificate]:
+async def page(conn: Conn, page_request: PageRequest) -> Page[TlsCertificate]:
     """A page of all certificates."""
     columns: dict[str, LiteralString] = {"name": "c.name", "created_at": "c.id", "id": "c.id"}
     result = await fetch_page(conn, _SELECT, [], page_request, columns)
     return Page([_read(row) for row in result.rows], result.next_key)
 
 
-async def find(conn: Conn, certificate_id: UUID, *, locked: bool = False) -> Certificate | None:
+async def find(conn: Conn, certificate_id: UUID, *, locked: bool = False) -> TlsCertificate | None:
     """A certificate; `locked` until the transaction ends."""
     statement: LiteralString = _SELECT + " WHERE c.id = %(id)s"
     cursor = await conn.execute(statement + " FOR UPDATE" if locked else statement, {"id": certificate_id})
@@ -44,7 +51,7 @@ async def find(conn: Conn, certificate_id: UUID, *, locked: bool = False) -> Cer
     return _read(row) if row else None
 
 
-async def find_by_name(conn: Conn, name: str) -> Certificate | None:
+async def find_by_name(conn: Conn, name: str) -> TlsCertificate | None:
     """The certificate of the server or of a domain."""
     cursor = await conn.execute(_SELECT + " WHERE c.name = %(name)s", {"name": name})
     row = await cursor.fetchone()
@@ -83,7 +90,7 @@ async def request_all(conn: Conn, at: datetime) -> None:
     )
 
 
-async def request(conn: Conn, certificate: Certificate, at: datetime) -> None:
+async def request(conn: Conn, certificate: TlsCertificate, at: datetime) -> None:
     """Store what was requested (`forced`, `revoke_reason`, `revoking`), and make the certificate due."""
     await conn.execute(
         """
@@ -102,7 +109,7 @@ async def request(conn: Conn, certificate: Certificate, at: datetime) -> None:
     await conn.execute("SELECT wake_workers('certificates')")
 
 
-async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> list[Certificate]:
+async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> list[TlsCertificate]:
     """Claim due certificates until `until`, the longest due first; also those attempted after `at`: the clock was set
     back since. Those of inactive domains are left alone.
     """
@@ -118,7 +125,7 @@ async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> list[C
     return [_read(row) for row in await cursor.fetchall()]
 
 
-async def finish(conn: Conn, job: Certificate, outcome: Outcome) -> bool:
+async def finish(conn: Conn, job: TlsCertificate, outcome: OrderOutcome) -> bool:
     """Store the outcome of an attempt without a new certificate. If it became due again during the attempt, it stays
     so. False if another worker has claimed it meanwhile.
     """
@@ -145,7 +152,7 @@ async def finish(conn: Conn, job: Certificate, outcome: Outcome) -> bool:
     return cursor.rowcount == 1
 
 
-async def release(conn: Conn, job: Certificate, at: datetime) -> None:
+async def release(conn: Conn, job: TlsCertificate, at: datetime) -> None:
     """Make an interrupted job due again, unless another worker has claimed it meanwhile."""
     await conn.execute(
         "UPDATE certificates SET next_attempt_at = %(at)s WHERE id = %(id)s AND claims = %(claims)s",
@@ -154,7 +161,7 @@ async def release(conn: Conn, job: Certificate, at: datetime) -> None:
 
 
 async def save_issued(
-    conn: Conn, job: Certificate, pair: tuple[str, bytes], leaf: Leaf, checks: Sequence[NameCheck], at: datetime
+    conn: Conn, job: TlsCertificate, pair: tuple[str, bytes], leaf: Leaf, checks: Sequence[NameCheck], at: datetime
 ) -> bool:
     """Store a new certificate: its chain and sealed key. The previous one is to be revoked if that was requested. It is
     due at once, for what follows. False if another worker has claimed it meanwhile.
@@ -190,7 +197,7 @@ async def save_issued(
     return cursor.rowcount == 1
 
 
-async def end_revocation(conn: Conn, job: Certificate) -> None:
+async def end_revocation(conn: Conn, job: TlsCertificate) -> None:
     """A certificate is revoked. If it is the one in use, it is still to be replaced."""
     await conn.execute(
         """
@@ -243,7 +250,7 @@ async def list_alerted(conn: Conn) -> list[str]:
     return [row["name"] for row in await cursor.fetchall()]
 
 
-async def find_account(conn: Conn, directory: str, new_key: bytes, at: datetime) -> Account:
+async def find_account(conn: Conn, directory: str, new_key: bytes, at: datetime) -> AcmeAccount:
     """The account at an authority; if there is none, one with this sealed key, which is not registered yet."""
     await conn.execute(
         """
@@ -261,10 +268,10 @@ async def find_account(conn: Conn, directory: str, new_key: bytes, at: datetime)
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Account(**row)
+    return AcmeAccount(**row)
 
 
-async def save_account(conn: Conn, account: Account) -> None:
+async def save_account(conn: Conn, account: AcmeAccount) -> None:
     """Store the URL and the keys of an account."""
     await conn.execute(
         """

@@ -8,9 +8,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.operations.certificates import rules
-from mailkeep.features.operations.certificates.model import Certificate, Reason
-from mailkeep.settings import Settings
+from mailkeep.features.operations.certificates.model import Reason, TlsCertificate
 from mailkeep.web.fields import Body, Timestamp
 
 
@@ -74,14 +72,14 @@ class AccountKeyChanged(Struct, frozen=True):
     message: str
 
 
-def to_record(certificate: Certificate, settings: Settings) -> CertificateRecord:
+def to_record(certificate: TlsCertificate, *, managed: bool) -> CertificateRecord:
     """The response for a certificate."""
     return CertificateRecord(
         id=certificate.id,
         name=certificate.name,
         domain_id=certificate.domain_id,
         source=certificate.source,
-        managed=rules.is_managed(settings, certificate.name),
+        managed=managed,
         names=list(certificate.names),
         checks=[CertificateName(each.name, each.status, each.problem) for each in certificate.checks],
         issuer=certificate.issuer,
