@@ -223,6 +223,8 @@ def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) ->
             content["example"] = example.response
     elif not endpoint.enveloped:
         content = {"schema": schemas.of(endpoint.data)}
+        if example.response is not None:
+            content["example"] = example.response
     else:
         meta = "PageMeta" if endpoint.listing else "Meta"
         properties = {

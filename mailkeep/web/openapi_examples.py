@@ -172,8 +172,6 @@ BY_STRUCT: dict[str, Any] = {
     "ClientSetupResponse.app_password_required": False,
     "ClientSetupResponse.login": "alice@example.test",
     "SetupLinkRecord.url": "https://mail.example.test/setup/kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
-    "AutodiscoverReference.protocol": "Autodiscoverv1",
-    "AutodiscoverReference.url": "https://autodiscover.example.test/autodiscover/autodiscover.xml",
     "MailServiceRecord.host": "mail.example.test",
     "MailServiceRecord.port": 993,
     "MailServiceRecord.security": "tls",

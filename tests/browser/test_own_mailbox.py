@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.async_api import Browser, Page, expect
@@ -206,6 +207,35 @@ async def test_the_settings_of_a_device_can_be_copied(browser: Browser, front: F
             await expect(page.get_by_text(str(service["port"]), exact=True).first).to_be_visible()
         await page.get_by_role("button", name="Copy port of IMAP").click()
         assert await page.evaluate("navigator.clipboard.readText()") == "993"
+
+
+async def test_a_setup_link_opens_on_another_device_and_is_deleted(browser: Browser, front: Front):
+    mailbox_id, address = await make_owner(front.scene)
+    async with open_own_page(browser, front.http, await sign_in(front.http, address), viewport=PHONE) as page:
+        await visit(page, front.http, "/me/device")
+        await page.get_by_role("button", name="Create link").click()
+        await expect(page.get_by_role("img", name="QR code of the setup link")).to_be_visible()
+        url = await page.locator("section").filter(has_text="Setup link").locator(".copyable code").inner_text()
+        async with open_context(browser, None) as other:
+            shared = await other.new_page()
+            target = front.http + urlsplit(url).path
+            await shared.goto(target)
+            await expect(shared.get_by_role("heading", level=1)).to_have_text("Set up your mail")
+            await expect(shared.get_by_text(address).first).to_be_visible()
+            await expect(shared.get_by_role("link", name="Download profile")).to_be_visible()
+            box = await shared.locator("svg").bounding_box()
+            assert box
+            assert box["width"] > 100
+            # An administrator sees the same link, and can delete it.
+            async with open_page(browser, front, "domain_admin") as detail:
+                await visit(detail, front.http, f"/mailboxes/{mailbox_id}")
+                await expect(detail.get_by_text(url)).to_be_visible()
+                await detail.get_by_role("button", name="Delete link").click()
+                await expect(detail.get_by_text("There is no link.")).to_be_visible()
+            answer = await shared.goto(target)
+            assert answer
+            assert answer.status == 404
+            await expect(shared.get_by_role("heading", level=1)).to_have_text("This link does not work any more")
 
 
 async def test_rejected_mail_is_listed_with_its_reason(browser: Browser, scene: Scene):

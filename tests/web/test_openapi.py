@@ -134,6 +134,10 @@ def test_request_and_response_examples_match_their_schemas():
                     ("get", "/audit/export"),
                     ("get", "/u/{token}"),
                     ("post", "/u/{token}"),
+                    ("get", "/setup/{token}"),
+                    ("get", "/setup/{token}/mail.mobileconfig"),
+                    ("get", "/mailboxes/{id}/setup"),
+                    ("get", "/me/setup"),
                 }
 
 

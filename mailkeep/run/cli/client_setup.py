@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,6 @@ from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, op
 if TYPE_CHECKING:
     from mailkeep.app import App
     from mailkeep.features.directory.client_setup.model import SetupLink
-    from mailkeep.features.directory.client_setup.wire import SetupLinkRecord
 
 Profile = Annotated[
     Path | None,
@@ -64,12 +63,12 @@ def setup_link(
 async def _show(data_dir: Path | None, address: str, profile: Path | None) -> CommandResult:
     from msgspec import to_builtins
 
-    from mailkeep.features.directory.client_setup import service, wire
+    from mailkeep.features.directory.client_setup import service
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_app(data_dir) as app:
         setup, link = await service.get(app, cli_principal(), await find_mailbox(app, address))
-        record = wire.to_setup(setup, link and _to_record(app, link))
+        record = service.to_setup(setup, link and _to_record(app, link))
         if profile is not None:
             profile.write_bytes(await service.sign_profile(app, setup))
     rows = [(each.protocol, each.host, each.port, each.security) for each in record.services]
@@ -106,7 +105,7 @@ async def _delete_link(data_dir: Path | None, address: str) -> CommandResult:
     return CommandResult({"address": address, "link": None}, [f"The setup link of {address} does not work any more."])
 
 
-def _to_record(app: App, link: SetupLink) -> SetupLinkRecord:
-    from mailkeep.features.directory.client_setup import service, wire
+def _to_record(app: App, link: SetupLink) -> Any:
+    from mailkeep.features.directory.client_setup import service
 
-    return wire.to_link(link, service.url_of(app, link))
+    return service.to_link(link, service.url_of(app, link))

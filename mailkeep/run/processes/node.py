@@ -160,7 +160,7 @@ class NodeAgent:
             **script_tasks.handlers(),
             **FolderTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
             **JunkTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
-            **client_setup.task_handlers(self.paths.data / SERVED_CERTIFICATE),
+            **client_setup.task_handlers(self.app, self.paths.data / SERVED_CERTIFICATE),
             **self.orchestrator.task_handlers(),
         }
         are_earlier_ended = False

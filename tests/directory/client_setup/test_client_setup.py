@@ -1,4 +1,4 @@
-"""What mail programs are told about a domain, and the setup of a mailbox with its link."""
+"""The answers to mail programs about a domain, and the setup of a mailbox with its link."""
 
 from __future__ import annotations
 

@@ -40,6 +40,13 @@ export function SetupLink({ requests, setup }: { requests: MailboxRequests; setu
               Profile for iPhone, iPad, Mac
             </Button>
           )}
+          {link && (
+            <Allowed action="mailbox.write">
+              <Button variant="light" color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
+                Delete link
+              </Button>
+            </Allowed>
+          )}
           <Allowed action="mailbox.write">
             <Button loading={create.isPending} onClick={() => create.mutate(undefined)}>
               {link ? 'Replace link' : 'Create link'}
@@ -55,14 +62,6 @@ export function SetupLink({ requests, setup }: { requests: MailboxRequests; setu
             rows={[
               ['Link', <CopyableCode value={link.url} what="setup link" />],
               ['Expires', <Time at={link.expires_at} form="ago" />],
-              [
-                '',
-                <Allowed action="mailbox.write">
-                  <Button variant="light" color="red" size="xs" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
-                    Delete link
-                  </Button>
-                </Allowed>,
-              ],
             ]}
           />
           <QrCode text={link.url} label="QR code of the setup link" />

@@ -5,23 +5,33 @@ from __future__ import annotations
 import asyncio
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
-import msgspec
-
+from mailkeep.app import App
 from mailkeep.core.errors import Failure
+from mailkeep.features.directory.client_setup import rules
+from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.mail.client_setup import apple
 
 SIGN = "client_setup.sign"
 
 
-def task_handlers(certificate: Path) -> Mapping[str, TaskHandler]:
-    """The task. `certificate`: the file with the served certificate, its chain and its key, read for each profile."""
+def task_handlers(app: App, certificate: Path) -> Mapping[str, TaskHandler]:
+    """The task, which composes the profile itself: whoever requests it names only a mailbox. `certificate`: the file
+    with the served certificate, its chain and its key, read for each profile.
+    """
 
     async def sign(argument: Mapping[str, Any]) -> Mapping[str, Any]:
-        profile = msgspec.convert(argument, apple.AppleProfile)
+        async with app.db.autocommit() as conn:
+            mailbox = await mailboxes.find(conn, UUID(argument["mailbox_id"]))
+        if mailbox is None:
+            raise Failure("The mailbox was deleted.", permanent=True)
+        settings = app.settings
+        profile = rules.require_profile(rules.client_setup(mailbox, settings.server.name, asdict(settings.ports)))
         return {"profile": b64encode(await sign_with(certificate, profile)).decode("ascii")}
 
     return {SIGN: sign}

@@ -17,6 +17,7 @@ LIFETIME = timedelta(days=7)
 class ClientSetup:
     """The services that a mailbox may use. `address` is also the user name."""
 
+    mailbox_id: UUID
     address: str
     app_password_required: bool
     services: Sequence[MailService]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from mailkeep.core.errors import ApiKeyDomainScope, Conflict, NotFound, Unavaila
 from mailkeep.features.directory.client_setup import rules, service, wire
 from mailkeep.mail.client_setup import apple, autoconfig, autodiscover
 from mailkeep.settings import Settings
+from mailkeep.settings.server import PortsSettings
 from mailkeep.web import public_page
 from mailkeep.web.areas import MAILBOX, OWN_MAILBOX, Area, mailbox_id
 from mailkeep.web.endpoint import XML, Call, Endpoint, Example, HttpResponse
@@ -164,6 +166,12 @@ def _public(method: str, path: str, **options: Any) -> Endpoint:
     return Endpoint(method=method, path=path, **(defaults | options))
 
 
+_ADDRESS = "alice@example.test"
+_SERVICES = rules.list_services("mail.example.test", asdict(PortsSettings()))
+_AUTOCONFIG = autoconfig.compose("example.test", "example.test", _SERVICES).decode()
+_AUTODISCOVER = autodiscover.compose(_ADDRESS, _ADDRESS, _SERVICES).decode()
+_JSON_QUERY = {"Protocol": autodiscover.JSON_PROTOCOL, "Email": _ADDRESS}
+_REFERENCE = {"Protocol": autodiscover.JSON_PROTOCOL, "Url": autodiscover.xml_url("example.test")}
 _BY_HOST = "For mail programs; the answer is the same for every local part of a domain. "
 
 ENDPOINTS = (
@@ -180,7 +188,7 @@ ENDPOINTS = (
             any_query=True,
             data=str,
             content=XML[0],
-            examples=(Example(query={"emailaddress": "alice@example.test"}),),
+            examples=(Example(query={"emailaddress": _ADDRESS}, response=_AUTOCONFIG),),
         )
         for path in autoconfig.PATHS
     ),
@@ -196,7 +204,7 @@ ENDPOINTS = (
         body_limit=_request_limit,
         data=str,
         content=XML[0],
-        examples=(Example(),),
+        examples=(Example(response=_AUTODISCOVER),),
     ),
     *(
         _public(
@@ -210,9 +218,9 @@ ENDPOINTS = (
             any_query=True,
             data=wire.AutodiscoverReference,
             enveloped=False,
-            examples=(Example(path=example, query={"Protocol": "Autodiscoverv1", "Email": "alice@example.test"}),),
+            examples=(Example(path=example, query=_JSON_QUERY, response=_REFERENCE),),
         )
-        for path, example in zip(autodiscover.JSON_PATHS, ({}, {"address": "alice@example.test"}), strict=True)
+        for path, example in zip(autodiscover.JSON_PATHS, ({}, {"address": _ADDRESS}), strict=True)
     ),
     _public(
         "GET",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from html import escape
 from io import BytesIO, StringIO
+from itertools import groupby
 from uuid import UUID
 
 import segno
@@ -59,7 +60,7 @@ def list_services(host: str, ports: Mapping[str, int], allowed: Protocols | None
 def client_setup(mailbox: Mailbox, host: str, ports: Mapping[str, int]) -> ClientSetup:
     """The setup for a mailbox."""
     services = list_services(host, ports, mailbox.protocols)
-    return ClientSetup(str(mailbox.address), requires_app_password(mailbox), services)
+    return ClientSetup(mailbox.id, str(mailbox.address), requires_app_password(mailbox), services)
 
 
 def requires_app_password(mailbox: Mailbox) -> bool:
@@ -170,11 +171,13 @@ def _apple(setup: ClientSetup, url: str) -> str:
 
 
 def _rows(setup: ClientSetup) -> str:
-    return "".join(
-        f"<tr><th scope=row>{_TITLES[each.protocol]}</th>"
-        f"<td>{escape(each.host)}<br>port {each.port}, {_SECURITY[each.security]}</td></tr>"
-        for each in setup.services
-    )
+    """One for each protocol, with the alternative to the preferred port."""
+    rows: list[str] = []
+    for protocol, services in groupby(setup.services, lambda each: each.protocol):
+        found = list(services)
+        ports = ", or ".join(f"port {each.port} ({_SECURITY[each.security]})" for each in found)
+        rows.append(f"<tr><th scope=row>{_TITLES[protocol]}</th><td>{escape(found[0].host)}<br>{ports}</td></tr>")
+    return "".join(rows)
 
 
 def invalid_page() -> tuple[str, str]:

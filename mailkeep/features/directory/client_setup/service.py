@@ -13,7 +13,7 @@ from mailkeep.core.errors import Failure, NotFound, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import token_hash
-from mailkeep.features.directory.client_setup import jobs, rules, store
+from mailkeep.features.directory.client_setup import jobs, rules, store, wire
 from mailkeep.features.directory.client_setup.model import LIFETIME, ClientSetup, DomainSetup, SetupLink
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailboxes import service as mailboxes
@@ -23,6 +23,9 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.mail.daemons.paths import SERVED_CERTIFICATE
 
+to_setup = wire.to_setup
+"""The JSON of a setup and of a link, for the command line."""
+to_link = wire.to_link
 _NO_LINK = "The mailbox has no setup link: create one first."
 _ENDED = "The link has expired or was replaced."
 
@@ -76,7 +79,7 @@ async def sign_profile(app: App, setup: ClientSetup) -> bytes:
     """The profile for Apple's devices. CONFLICT `no_mail_services`; UNAVAILABLE."""
     profile = rules.require_profile(setup)
     if app.settings.is_full_profile:
-        result = await node_tasks.run(app, jobs.SIGN, asdict(profile))
+        result = await node_tasks.run(app, jobs.SIGN, {"mailbox_id": str(setup.mailbox_id)})
         return b64decode(result["profile"])
     try:
         return await jobs.sign_with(app.data_dir / SERVED_CERTIFICATE, profile)
