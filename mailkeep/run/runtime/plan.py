@@ -35,7 +35,7 @@ _INTERRUPTS = {
     ("postfix", "reload"): "Deliveries that are under way are tried again.",
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
     ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
-    ("php-fpm", "restart"): "The webmail's requests wait for about a second.",
+    ("php-fpm", "restart"): "The webmail does not answer for about a second.",
     ("clamd", "restart"): "Mail can't be scanned for viruses for up to a minute (filter.antivirus_on_failure).",
     ("nginx", "restart"): "Requests and event streams over HTTPS end.",
     ("redis", "restart"): "The filter works without statistics for a moment.",

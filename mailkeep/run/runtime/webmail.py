@@ -46,12 +46,11 @@ _PING_SECONDS = 2.0
 
 
 class WebmailNetwork:
-    """PHP's network, which exists from its first use to the end of this process, and the socket for nginx."""
+    """PHP's network, which exists from its first use to the end of this process."""
 
     def __init__(self, paths: InstancePaths) -> None:
         self.paths = paths
         self._network: tuple[int, dict[str, socket.socket]] | None = None
-        self._php: socket.socket | None = None
 
     def open(self) -> tuple[int, dict[str, socket.socket]]:
         """The descriptor of the network namespace, and the sockets that listen there, by name. Failure."""
@@ -66,14 +65,6 @@ class WebmailNetwork:
                 ) from error
         return self._network
 
-    def listen(self) -> socket.socket:
-        """The socket where nginx passes requests. It stays open, so that requests wait while PHP restarts."""
-        if self._php is None or not self.paths.php_socket.exists():
-            self._php = unix_socket.bind_unix_socket(
-                self.paths.php_socket, 0o660, pwd.getpwnam(install.EDGE_ACCOUNT).pw_gid
-            )
-        return self._php
-
 
 def define_php(network: WebmailNetwork, wave: int) -> Service:
     """The service `php-fpm`, which is off unless the configuration in use has its files."""
@@ -82,12 +73,14 @@ def define_php(network: WebmailNetwork, wave: int) -> Service:
 
     async def launch() -> Child:
         namespace, _ = network.open()
-        listening = network.listen()
-        # php-fpm takes over a listening socket that this variable names.
-        environment = {"FPM_SOCKETS": f"/run/php.sock={listening.fileno()}", "LC_ALL": "C.UTF-8"}
         argv = [str(_find_php()), "--nodaemonize", "--fpm-config", "/etc/mailkeep/php-fpm.conf"]
-        command = private_root.make_command(argv, _describe_root(paths), environment, namespace)
-        return spawn(Command(command, output, descriptors=(namespace, listening.fileno())))
+        group = pwd.getpwnam(install.EDGE_ACCOUNT).pw_gid
+        # In a folder of its own, PHP could replace the socket, by a link to one that nginx may connect to.
+        with unix_socket.bind_unix_socket(paths.php_socket, 0o660, group) as listening:
+            # php-fpm takes over a listening socket that this variable names.
+            environment = {"FPM_SOCKETS": f"/run/php.sock={listening.fileno()}", "LC_ALL": "C.UTF-8"}
+            command = private_root.make_command(argv, _describe_root(paths), environment, namespace)
+            return spawn(Command(command, output, descriptors=(namespace, listening.fileno())))
 
     async def prepare() -> None:
         await asyncio.to_thread(_create_folders, paths)
