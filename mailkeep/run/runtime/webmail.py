@@ -20,10 +20,12 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from mailkeep.app import App
 from mailkeep.core import private_root
-from mailkeep.core.errors import Failure
+from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.private_root import PrivateRoot
 from mailkeep.db.postgres_cluster import WEBMAIL
+from mailkeep.features.directory.mail_logins import service as mail_logins
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.webmail import PORTS
 from mailkeep.mail.smtp import unix_socket
@@ -99,9 +101,7 @@ def define_php(network: WebmailNetwork, wave: int) -> Service:
 
 def update_schema(socket_folder: Path, scripts: Path = _ROUNDCUBE / "SQL") -> None:
     """Create Roundcube's tables, or update them to the installed version, in one transaction. Failure."""
-    url = make_conninfo(
-        host=str(socket_folder), port=5432, dbname=WEBMAIL, user=WEBMAIL, connect_timeout=_DATABASE_SECONDS
-    )
+    url = _make_url(socket_folder)
     try:
         with psycopg.connect(url, application_name="webmail schema") as conn:
             conn.execute("SELECT pg_advisory_xact_lock(1)")
@@ -117,6 +117,30 @@ def update_schema(socket_folder: Path, scripts: Path = _ROUNDCUBE / "SQL") -> No
                     conn.execute("UPDATE system SET value = %s WHERE name = 'roundcube-version'", [path.stem])
     except (psycopg.Error, OSError, ValueError) as error:
         raise Failure(f"The webmail's tables could not be created or updated: {error}") from error
+
+
+async def forget_former_owners(app: App, socket_folder: Path) -> None:
+    """Delete what Roundcube keeps (contacts, identities, preferences) of mailboxes that were deleted: a new mailbox
+    with the same address starts empty.
+    """
+    url = _make_url(socket_folder)
+    try:
+        async with await psycopg.AsyncConnection.connect(url, application_name="webmail owners") as webmail:
+            cursor = await webmail.execute("SELECT username, created FROM users")
+            logins = dict(await cursor.fetchall())
+            async with app.db.autocommit() as conn:
+                former = await mail_logins.find_former_logins(conn, logins)
+            for name in former:
+                query = "DELETE FROM users WHERE username = %(name)s AND created = %(created)s"
+                await webmail.execute(query, {"name": name, "created": logins[name]})
+    except psycopg.OperationalError as error:
+        raise Unavailable from error
+
+
+def _make_url(socket_folder: Path) -> str:
+    return make_conninfo(
+        host=str(socket_folder), port=5432, dbname=WEBMAIL, user=WEBMAIL, connect_timeout=_DATABASE_SECONDS
+    )
 
 
 def _find_php() -> Path:

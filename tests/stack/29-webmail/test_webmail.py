@@ -22,11 +22,12 @@ from playwright.async_api import Browser, Page, expect
 
 from mailkeep.db import postgres
 from mailkeep.db.instance import run_folder
+from mailkeep.db.postgres_cluster import WEBMAIL
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.webmail import IMAP_PORT
 from mailkeep.mail.webmail.proxy_header import write_header
 from tests.plugins import browser as chromium
-from tests.stack.harness import HOSTNAME, PASSWORD, Stack, eventually, require_full_profile
+from tests.stack.harness import ADDRESS, HOSTNAME, PASSWORD, Stack, eventually, require_full_profile
 from tests.stack.mail_sessions import open_managesieve
 from tests.stack.webmail import HOST, RESOLVER_RULES, Webmail, ask, change, run_php, sign_in
 
@@ -298,6 +299,19 @@ def test_sign_ins_are_counted_for_the_address_of_the_browser(webmail: Webmail) -
 
     login = eventually(find_login, what="the login")
     assert (login["ip"], login["protocol"]) == (honest, "imap")
+
+
+def test_a_new_mailbox_at_an_old_address_starts_empty(webmail: Webmail) -> None:
+    address = webmail.make_mailbox("former")["address"]
+    assert sign_in(webmail, ADDRESS, address, PASSWORD)
+
+    def find_users() -> list[tuple[int]]:
+        with psycopg.connect(host=str(run_folder(webmail.stack.data_dir) / "pg"), dbname=WEBMAIL, user=WEBMAIL) as conn:
+            return conn.execute("SELECT user_id FROM users WHERE username = %s", [address]).fetchall()
+
+    assert len(find_users()) == 1
+    webmail.make_mailbox("former")
+    eventually(lambda: not find_users(), what="the end of the former owner's data")
 
 
 @pytest.mark.parametrize("mark", ["", "wrong.example"])
