@@ -946,6 +946,8 @@ TABLE orchestrator_operations
     started_at timestamp with time zone
     finished_at timestamp with time zone
     confirm_until timestamp with time zone
+    confirm_listener text
+    confirm_url text
     confirmed_at timestamp with time zone
     CONSTRAINT orchestrator_operations_kind CHECK ((kind = ANY (ARRAY['start'::text, 'stop'::text, 'restart'::text, 'reload'::text, 'apply'::text, 'rollback'::text])))
     CONSTRAINT orchestrator_operations_pkey PRIMARY KEY (id)

@@ -117,6 +117,7 @@ class Call:
     path: Mapping[str, str]  # the path's parameters by name
     query_pairs: Sequence[tuple[str, str]]
     cookies: Mapping[str, str]  # never valid if a name occurs more than once (`web/cookies`)
+    listener: str | None = None  # the ID of nginx's HTTPS listener, if the request came by it
     who: Principal | None = None  # None: not authenticated
     reauthenticate: Callable[[], Awaitable[Principal]] | None = None
     """For streams: authenticates the caller and checks access again, without counting a request."""

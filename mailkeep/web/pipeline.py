@@ -50,7 +50,7 @@ from mailkeep.web.fields import variants
 from mailkeep.web.idempotency import IdempotencyContext, IdempotencyKeys
 from mailkeep.web.limits import AddressLimit
 from mailkeep.web.memory_budget import MemoryBudget, MemoryReservation
-from mailkeep.web.origin import client_address, is_secure, refuse_cross_site
+from mailkeep.web.origin import client_address, is_from_nginx, is_secure, refuse_cross_site
 from mailkeep.web.router import Router
 
 log = structlog.get_logger("mailkeep.web")
@@ -225,6 +225,7 @@ class Pipeline:
             path=parameters,
             query_pairs=parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True),
             cookies=read_cookies(request.headers),
+            listener=request.headers.get("x-mailkeep-listener") if is_from_nginx(request) else None,
         )
         if endpoint.action is not None:
             try:

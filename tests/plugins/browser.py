@@ -25,10 +25,10 @@ def program() -> str | None:
 
 
 @asynccontextmanager
-async def launch(program: str) -> AsyncIterator[Browser]:
-    """Run chromium."""
+async def launch(program: str, *more: str) -> AsyncIterator[Browser]:
+    """Run chromium, with more options."""
     # Its sandbox doesn't run as root, and containers have little /dev/shm.
-    options = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    options = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else []), *more]
     async with async_playwright() as playwright:
         expect.set_options(timeout=TIMEOUT_MS)
         running = await playwright.chromium.launch(executable_path=program, args=options, timeout=60_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mailkeep.app import App
 from mailkeep.core.ids import uuid7
@@ -32,13 +33,16 @@ async def apply_draft(
     change: Change = lambda draft: draft,
     ports: Mapping[str, int] | None = None,
     *,
+    sections: Mapping[str, Any] | None = None,
     confirm_seconds: float = 120,
     watch_seconds: float = 5,
 ) -> Outcome:
-    """Apply the current settings with a changed draft or with other ports, which a plan of the API can't have."""
+    """Apply the current settings with a changed draft, other ports or other sections, which a plan of the API can't
+    have.
+    """
     async with attach(data_dir, "test") as app:
         applier = Applier(app, paths_of(data_dir), confirm_seconds)
-        return await _apply(app, data_dir, applier, watch_seconds, change, ports)
+        return await _apply(app, data_dir, applier, watch_seconds, change, ports, sections)
 
 
 async def _apply(
@@ -48,10 +52,12 @@ async def _apply(
     watch_seconds: float,
     change: Change = lambda draft: draft,
     ports: Mapping[str, int] | None = None,
+    sections: Mapping[str, Any] | None = None,
 ) -> Outcome:
     paths = paths_of(data_dir)
     target = await Orchestrator(app, paths).read_target()
-    target = replace(target, settings=_with_ports(target.settings, ports or {}))
+    settings = _with_ports(target.settings, ports or {})
+    target = replace(target, settings=replace(settings, **(sections or {})))
     draft = change(plan.draft_plan(paths, app.vault, target, app.clock()))
     application = Application(draft, target, target.before, watch_seconds)
     applier.publish(application)

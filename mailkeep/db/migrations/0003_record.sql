@@ -243,7 +243,7 @@ CREATE UNIQUE INDEX settings_revisions_current ON settings_revisions (state) WHE
 
 -- Operations on the daemons and processes. At most one is running, on all nodes together. `steps` is a list of
 -- {name, state, started_at, finished_at, output}; `started_at` is set when the process `node` begins. An apply may have to be confirmed
--- before `confirm_until`.
+-- before `confirm_until`, over the HTTPS listener `confirm_listener` at `confirm_url` if they are set.
 CREATE TABLE orchestrator_operations (
     id          uuid PRIMARY KEY,
     kind        text NOT NULL CONSTRAINT orchestrator_operations_kind
@@ -259,6 +259,8 @@ CREATE TABLE orchestrator_operations (
     started_at  timestamptz,
     finished_at timestamptz,
     confirm_until timestamptz,
+    confirm_listener text,
+    confirm_url text,
     confirmed_at timestamptz
 );
 CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations ((true)) WHERE state = 'running';

@@ -35,7 +35,7 @@ _LISTENER_DIGITS = 32
 _LARGEST_IMPORT = 16 << 20
 """Of any endpoint's body but messages, in bytes; the API knows the limit of each."""
 # By nginx's status, which may be one of its own (ngx_http_request.h): the refusal that is answered instead.
-_ERRORS: Mapping[int, Refusal] = {
+ERRORS: Mapping[int, Refusal] = {
     400: BadRequest(),
     404: NotFound(),
     405: MethodNotAllowed("No path supports this method."),
@@ -76,8 +76,14 @@ def identify_listener(settings: Settings) -> str:
     if not settings.edge.enabled:
         return ""
     edge, tls = settings.edge, settings.tls
-    parts = [edge.listen, edge.https_port, edge.proxy_networks, list_server_names(settings), tls]
+    certificate = tls.certificate_file, tls.key_file
+    parts = [edge.listen, edge.https_port, edge.proxy_networks, list_server_names(settings), certificate]
     return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:_LISTENER_DIGITS]
+
+
+def find_largest_body(settings: Settings) -> int:
+    """The largest body of any request, in bytes."""
+    return max(_LARGEST_IMPORT, settings.limits.message_size_bytes * 3 // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,7 @@ def render(settings: Settings, config: EdgeConfig, fill: Fill) -> dict[str, str]
             "details": refusal.details,
             "retry_after": refusal.retry_after,
         }
-        for status, refusal in _ERRORS.items()
+        for status, refusal in ERRORS.items()
     }
     fields = {name.decode(): value.decode() for name, value in SECURITY_HEADERS}
     tls = "ssl http2 proxy_protocol" if edge.proxy_networks else "ssl http2"
@@ -126,13 +132,13 @@ def render(settings: Settings, config: EdgeConfig, fill: Fill) -> dict[str, str]
         "header_seconds": _milliseconds(http.header_timeout_seconds),
         "body_seconds": _milliseconds(http.body_timeout_seconds),
         "read_seconds": _milliseconds(http.read_timeout_seconds),
-        "max_body": str(max(_LARGEST_IMPORT, limits.message_size_bytes * 3 // 2)),
+        "max_body": str(find_largest_body(settings)),
         "api": "/api/v1",
         "listener": identify_listener(settings),
         "server_names": " ".join(list_server_names(settings)),
         "certificate_file": config.certificate_file,
         "error_pages": " ".join(
-            f"error_page {status} ={refusal.status} /_error/{status};" for status, refusal in _ERRORS.items()
+            f"error_page {status} ={refusal.status} /_error/{status};" for status, refusal in ERRORS.items()
         ),
         "errors": msgspec.json.encode(errors).decode(),
         "error_fields": msgspec.json.encode(fields).decode(),

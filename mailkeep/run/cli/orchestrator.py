@@ -136,7 +136,7 @@ def rollback(
 
 
 def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Confirm an apply that changes ports."""
+    """Confirm an apply that changes ports. If the HTTPS listener changes, confirm it in a browser at its new URL."""
     run_command(as_json, _confirm(data_dir))
 
 
@@ -377,6 +377,8 @@ async def _wait_for(
                     shown += _print_ended(operation.steps[shown:])
                 if operation.awaited_until and not is_announced:
                     text = "If the new ports answer, run `mailkeep orchestrator confirm` in another shell."
+                    if operation.confirm_url:
+                        text = f"Sign in at {operation.confirm_url}, and confirm it there (Services)."
                     typer.echo(f"{operation.title} {_describe_state(operation)}. {text}", err=True)
                     is_announced = True
     except TimeoutError:

@@ -1,5 +1,6 @@
 """The process `webmail`: forwards the connections of the webmail's PHP to Dovecot, Postfix and the API, with the
-address of the webmail's client (`mail/webmail`). PHP reaches nothing else.
+address of the webmail's client (`mail/webmail`). PHP reaches nothing else. It also deletes what Roundcube keeps of
+deleted mailboxes.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core.errors import Failure
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.webmail import password_call, proxy_header
-from mailkeep.run.runtime import configuration
+from mailkeep.run.runtime import configuration, webmail
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.webmail")
@@ -25,6 +28,7 @@ _CONNECT_SECONDS = 5.0
 # PHP's requests take at most three minutes (php-fpm.conf).
 _IDLE_SECONDS = 200.0
 _MAX_CONNECTIONS = 200
+_FORGET_SECONDS = 15.0
 
 Upstream = str | tuple[str, int]
 """A Unix socket, or a host and port."""
@@ -123,7 +127,10 @@ async def serve(app: App, process: Process) -> None:
         )
         for name, listening in process.sockets.items()
     ]
+    former = partial(webmail.forget_former_owners, app, process.paths.run / "pg")
+    forgetting = asyncio.create_task(repeat(_FORGET_SECONDS, "webmail.former_owners", former))
     process.report_ready()
     await process.stop_requested.wait()
+    await cancel_all(forgetting)
     for server in servers:
         server.close()

@@ -205,8 +205,12 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
             permanent=True,
         )
     # The daemons' tools run as root. Only root can seal the audit log (`node`).
-    accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
-    accounts[WEBMAIL] = ("root", install.WEBMAIL_ACCOUNT)
+    accounts = {
+        POSTFIX: ("root", "postfix"),
+        DOVECOT: ("root", "dovecot"),
+        WEBMAIL: ("root", install.WEBMAIL_ACCOUNT, install.ACCOUNT),
+        APP: (install.ACCOUNT,),
+    }
     options = postgres.ServerOptions(settings=_DATABASE, accounts=accounts)
     server = await postgres.start(data_dir, options)
     async with contextlib.AsyncExitStack() as stack:

@@ -21,7 +21,7 @@ from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure, NotFound, Unavailable
 from mailkeep.features.operations.orchestrator import service as operations
-from mailkeep.features.operations.orchestrator.model import Operation
+from mailkeep.features.operations.orchestrator.model import NewListener, Operation
 from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
@@ -44,7 +44,7 @@ from mailkeep.run.runtime import (
 )
 from mailkeep.run.runtime.journal import ApplyJournal, DamagedJournal
 from mailkeep.run.runtime.operation_record import INTERRUPTED, Outcome, Recorder, end_damaged, find_outcome, persist
-from mailkeep.run.runtime.plan import CONFIRM_SECONDS, Draft, Target, needs_confirmation
+from mailkeep.run.runtime.plan import CONFIRM_SECONDS, Draft, Target, find_new_listener, needs_confirmation
 from mailkeep.settings import Settings, SettingsError
 
 log = structlog.get_logger("mailkeep.apply")
@@ -187,8 +187,9 @@ class Applier:
         watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)
         failpoint.reach("apply.watched")
-        if needs_confirmation(application.before, application.target.settings):
-            await recorder.run("wait for the confirmation", self._wait_for_confirmation(entry.operation_id))
+        if needs_confirmation(application.before, settings):
+            listener = find_new_listener(application.before, settings)
+            await recorder.run("wait for the confirmation", self._wait_for_confirmation(entry.operation_id, listener))
 
     async def recover(self) -> None:
         """End what a killed process left, unless another process is at it."""
@@ -325,9 +326,9 @@ class Applier:
             return False
         return True
 
-    async def _wait_for_confirmation(self, operation_id: UUID) -> None:
+    async def _wait_for_confirmation(self, operation_id: UUID, listener: NewListener | None) -> None:
         until = self._app.clock() + timedelta(seconds=self._confirm_seconds)
-        await persist(lambda: operations.await_confirmation(self._app, operation_id, until))
+        await persist(lambda: operations.await_confirmation(self._app, operation_id, until, listener))
         while self._app.clock() < until:
             if await self._is_confirmed(operation_id):
                 return

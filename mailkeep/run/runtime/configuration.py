@@ -107,7 +107,7 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     Files that were edited by hand keep their edits, except those of a daemon whose check rejects them.
     """
     addresses = settings.server.addresses
-    require_addresses(addresses)
+    require_addresses(settings)
     if settings.filter.antivirus:
         program.require_installed(antivirus=True)
     if settings.webmail.enabled:
@@ -166,12 +166,14 @@ def _name_files(drift: Sequence[generations.Drift]) -> list[str]:
     return [f"{each.service}/{each.path}" for each in drift]
 
 
-def require_addresses(addresses: Sequence[str]) -> None:
-    """Fail if no interface has one of the addresses: Postfix would exit, and report it only in its log."""
-    local = _list_local_networks() if addresses else []
-    for address in addresses:
+def require_addresses(settings: Settings) -> None:
+    """Fail if no interface has one of the addresses: a daemon would exit, and report it only in its log."""
+    wanted = [("server.addresses", address) for address in settings.server.addresses]
+    wanted += [("edge.listen", address) for address in settings.edge.listen if settings.edge.enabled]
+    local = _list_local_networks() if wanted else []
+    for key, address in wanted:
         if not any(ipaddress.ip_address(address) in network for network in local):
-            raise Failure(f"server.addresses: no interface of this machine has {address}.", permanent=True)
+            raise Failure(f"{key}: no interface of this machine has {address}.", permanent=True)
 
 
 def _list_local_networks() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:

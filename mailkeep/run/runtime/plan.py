@@ -17,8 +17,14 @@ import msgspec
 from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
 from mailkeep.features.operations.orchestrator import rules
-from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, PlannedAction, PlannedCheck, PlannedFile
-from mailkeep.mail.daemons import actions, render
+from mailkeep.features.operations.orchestrator.model import (
+    ConfigurationPlan,
+    NewListener,
+    PlannedAction,
+    PlannedCheck,
+    PlannedFile,
+)
+from mailkeep.mail.daemons import actions, nginx, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.run.cli import install
@@ -35,7 +41,7 @@ _INTERRUPTS = {
     ("postfix", "reload"): "Deliveries that are under way are tried again.",
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
     ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
-    ("php-fpm", "restart"): "The webmail's requests wait for about a second.",
+    ("php-fpm", "restart"): "The webmail does not answer for about a second.",
     ("clamd", "restart"): "Mail can't be scanned for viruses for up to a minute (filter.antivirus_on_failure).",
     ("nginx", "restart"): "Requests and event streams over HTTPS end.",
     ("redis", "restart"): "The filter works without statistics for a moment.",
@@ -203,13 +209,14 @@ def _decide_processes(changed_keys: Sequence[str]) -> list[PlannedAction]:
 def _check_listeners(target: Target) -> list[PlannedCheck]:
     """Whether the addresses exist, and new ports are free."""
     before, after = target.before, target.settings
-    if not needs_confirmation(before, after):
+    if not needs_confirmation(before, after) and before.edge == after.edge:
         return []
     try:
-        configuration.require_addresses(after.server.addresses)
+        configuration.require_addresses(after)
     except Failure as failure:
         return [PlannedCheck("ports", False, str(failure))]
     used = set(dataclasses.asdict(before.ports).values())
+    used |= {before.edge.http_port, before.edge.https_port} if before.edge.enabled else set()
     taken = [each for each in ports.find_unavailable(after) if each.port not in used]
     return [PlannedCheck("ports", not taken, "; ".join(map(str, taken)))]
 
@@ -258,16 +265,26 @@ def _check(
 
 
 def needs_confirmation(before: Settings, after: Settings) -> bool:
-    """Whether ports or addresses of mail change: their users must find them."""
-    return (before.ports, before.server.addresses) != (after.ports, after.server.addresses)
+    """Whether ports or addresses of mail, or the HTTPS listener, change: their users must find them."""
+    if (before.ports, before.server.addresses) != (after.ports, after.server.addresses):
+        return True
+    return before.edge.enabled and nginx.identify_listener(before) != nginx.identify_listener(after)
+
+
+def find_new_listener(before: Settings, after: Settings) -> NewListener | None:
+    """The HTTPS listener that must be shown to work by a confirmation over it: if there was another one."""
+    old, new = nginx.identify_listener(before), nginx.identify_listener(after)
+    return NewListener(new, nginx.make_public_url(after)) if old and new and old != new else None
 
 
 def _warn(files: Sequence[PlannedFile], target: Target) -> list[str]:
     warnings: list[str] = []
     if needs_confirmation(target.before, target.settings):
+        listener = find_new_listener(target.before, target.settings)
+        where = f" at {listener.url}, where you must be able to sign in," if listener else ","
         warnings.append(
-            f"Ports or addresses of mail change: an apply waits up to {CONFIRM_SECONDS:.0f} seconds for your "
-            "confirmation, and is rolled back without it."
+            f"{'The HTTPS listener changes' if listener else 'Ports or addresses change'}: an apply waits up to "
+            f"{CONFIRM_SECONDS:.0f} seconds for your confirmation{where} and is rolled back without it."
         )
     drifted = [file for file in files if file.change == "drifted"]
     if kept := [f"{file.service}/{file.path}" for file in drifted if not file.is_edited_and_changed]:

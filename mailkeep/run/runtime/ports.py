@@ -1,4 +1,4 @@
-"""Checks the addresses and ports of mail (`server.addresses`, `ports.*`) before the daemons start.
+"""Checks the addresses and ports of mail and of nginx (`server.addresses`, `ports.*`, `edge.*`) before they start.
 
 A daemon exits if another program uses its port, and reports that only in its log. On a new machine this is most often
 port 25, which Debian's own mail server uses.
@@ -45,7 +45,7 @@ class UnavailablePort:
 def advise(unavailable: Sequence[UnavailablePort]) -> str:
     """How to correct the problem, as text."""
     if all(each.is_address_absent for each in unavailable):
-        return "No interface of this machine has that address: correct server.addresses, or add the address."
+        return "No interface of this machine has that address: correct the setting (server.addresses, edge.listen)."
     return "Stop and disable the program that uses the port, or set another port."
 
 
@@ -65,10 +65,15 @@ async def require_free(settings: Settings) -> None:
 def find_unavailable(settings: Settings) -> list[UnavailablePort]:
     """The ports of the full profile that are not available on one of its addresses; each port once."""
     unavailable: list[UnavailablePort] = []
-    for name, port in dataclasses.asdict(settings.ports).items():
-        for address in settings.server.addresses or _ALL_ADDRESSES:
+    mail, edge = settings.server.addresses or _ALL_ADDRESSES, settings.edge
+    wanted = [(f"ports.{name}", port, mail) for name, port in dataclasses.asdict(settings.ports).items()]
+    if edge.enabled:
+        web = edge.listen or _ALL_ADDRESSES
+        wanted += [("edge.http_port", edge.http_port, web), ("edge.https_port", edge.https_port, web)]
+    for key, port, addresses in wanted:
+        for address in addresses:
             if port and (problem := _bind_problem(address, port)):
-                unavailable.append(UnavailablePort(f"ports.{name}", address, port, *problem))
+                unavailable.append(UnavailablePort(key, address, port, *problem))
                 break
     return unavailable
 

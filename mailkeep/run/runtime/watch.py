@@ -12,6 +12,7 @@ from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.mail.daemons import nginx
 from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -166,7 +167,7 @@ async def _list_deferred(app: App, paths: InstancePaths) -> Sequence[str]:
 
 
 async def check_greetings(settings: Settings, silent: Collection[str] = ()) -> list[str]:
-    """The ports of mail without a greeting, with the reason; `silent` ports (by name) are not checked."""
+    """The ports without a greeting, with the reason; `silent` ports (by name) are not checked."""
     return [problem for name, problem in (await _find_silent(settings)).items() if name not in silent]
 
 
@@ -176,7 +177,31 @@ async def _find_silent(settings: Settings) -> Mapping[str, str]:
     found = await asyncio.gather(
         *(_check_greeting(name, address, getattr(settings.ports, name), *how) for name, how in _GREETINGS.items())
     )
-    return {name: problem for name, problem in zip(_GREETINGS, found, strict=True) if problem}
+    problems = {name: problem for name, problem in zip(_GREETINGS, found, strict=True) if problem}
+    if settings.edge.enabled and (problem := await _check_https(settings)):
+        problems["https"] = problem
+    return problems
+
+
+async def _check_https(settings: Settings) -> str | None:
+    """The problem of nginx's HTTPS listener: no TLS for the server's name, or no answer."""
+    edge, name = settings.edge, nginx.list_server_names(settings)[0]
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
+            reader, writer = await asyncio.open_connection((edge.listen or ("127.0.0.1",))[0], edge.https_port)
+            try:
+                if edge.proxy_networks:
+                    writer.write(b"PROXY UNKNOWN\r\n")
+                await writer.start_tls(context, server_hostname=name)
+                writer.write(f"HEAD / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n".encode())
+                line = await reader.readline()
+            finally:
+                writer.close()
+    except (OSError, TimeoutError) as error:
+        return f"No answer from port {edge.https_port} (https): {str(error) or 'timeout'}."
+    return None if line.startswith(b"HTTP/1.1 ") else f"Port {edge.https_port} (https) answers {line[:100]!r}."
 
 
 async def _check_greeting(name: str, address: str, port: int, beginning: bytes, is_tls: bool) -> str | None:

@@ -20,10 +20,12 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from mailkeep.app import App
 from mailkeep.core import private_root
-from mailkeep.core.errors import Failure
+from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.private_root import PrivateRoot
 from mailkeep.db.postgres_cluster import WEBMAIL
+from mailkeep.features.directory.mail_logins import service as mail_logins
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.webmail import PORTS
 from mailkeep.mail.smtp import unix_socket
@@ -46,12 +48,11 @@ _PING_SECONDS = 2.0
 
 
 class WebmailNetwork:
-    """PHP's network, which exists from its first use to the end of this process, and the socket for nginx."""
+    """PHP's network, which exists from its first use to the end of this process."""
 
     def __init__(self, paths: InstancePaths) -> None:
         self.paths = paths
         self._network: tuple[int, dict[str, socket.socket]] | None = None
-        self._php: socket.socket | None = None
 
     def open(self) -> tuple[int, dict[str, socket.socket]]:
         """The descriptor of the network namespace, and the sockets that listen there, by name. Failure."""
@@ -66,14 +67,6 @@ class WebmailNetwork:
                 ) from error
         return self._network
 
-    def listen(self) -> socket.socket:
-        """The socket where nginx passes requests. It stays open, so that requests wait while PHP restarts."""
-        if self._php is None or not self.paths.php_socket.exists():
-            self._php = unix_socket.bind_unix_socket(
-                self.paths.php_socket, 0o660, pwd.getpwnam(install.EDGE_ACCOUNT).pw_gid
-            )
-        return self._php
-
 
 def define_php(network: WebmailNetwork, wave: int) -> Service:
     """The service `php-fpm`, which is off unless the configuration in use has its files."""
@@ -82,12 +75,14 @@ def define_php(network: WebmailNetwork, wave: int) -> Service:
 
     async def launch() -> Child:
         namespace, _ = network.open()
-        listening = network.listen()
-        # php-fpm takes over a listening socket that this variable names.
-        environment = {"FPM_SOCKETS": f"/run/php.sock={listening.fileno()}", "LC_ALL": "C.UTF-8"}
         argv = [str(_find_php()), "--nodaemonize", "--fpm-config", "/etc/mailkeep/php-fpm.conf"]
-        command = private_root.make_command(argv, _describe_root(paths), environment, namespace)
-        return spawn(Command(command, output, descriptors=(namespace, listening.fileno())))
+        group = pwd.getpwnam(install.EDGE_ACCOUNT).pw_gid
+        # In a folder of its own, PHP could replace the socket, by a link to one that nginx may connect to.
+        with unix_socket.bind_unix_socket(paths.php_socket, 0o660, group) as listening:
+            # php-fpm takes over a listening socket that this variable names.
+            environment = {"FPM_SOCKETS": f"/run/php.sock={listening.fileno()}", "LC_ALL": "C.UTF-8"}
+            command = private_root.make_command(argv, _describe_root(paths), environment, namespace)
+            return spawn(Command(command, output, descriptors=(namespace, listening.fileno())))
 
     async def prepare() -> None:
         await asyncio.to_thread(_create_folders, paths)
@@ -106,9 +101,7 @@ def define_php(network: WebmailNetwork, wave: int) -> Service:
 
 def update_schema(socket_folder: Path, scripts: Path = _ROUNDCUBE / "SQL") -> None:
     """Create Roundcube's tables, or update them to the installed version, in one transaction. Failure."""
-    url = make_conninfo(
-        host=str(socket_folder), port=5432, dbname=WEBMAIL, user=WEBMAIL, connect_timeout=_DATABASE_SECONDS
-    )
+    url = _make_url(socket_folder)
     try:
         with psycopg.connect(url, application_name="webmail schema") as conn:
             conn.execute("SELECT pg_advisory_xact_lock(1)")
@@ -124,6 +117,30 @@ def update_schema(socket_folder: Path, scripts: Path = _ROUNDCUBE / "SQL") -> No
                     conn.execute("UPDATE system SET value = %s WHERE name = 'roundcube-version'", [path.stem])
     except (psycopg.Error, OSError, ValueError) as error:
         raise Failure(f"The webmail's tables could not be created or updated: {error}") from error
+
+
+async def forget_former_owners(app: App, socket_folder: Path) -> None:
+    """Delete what Roundcube keeps (contacts, identities, preferences) of mailboxes that were deleted: a new mailbox
+    with the same address starts empty.
+    """
+    url = _make_url(socket_folder)
+    try:
+        async with await psycopg.AsyncConnection.connect(url, application_name="webmail owners") as webmail:
+            cursor = await webmail.execute("SELECT username, created FROM users")
+            logins = dict(await cursor.fetchall())
+            async with app.db.autocommit() as conn:
+                former = await mail_logins.find_former_logins(conn, logins)
+            for name in former:
+                query = "DELETE FROM users WHERE username = %(name)s AND created = %(created)s"
+                await webmail.execute(query, {"name": name, "created": logins[name]})
+    except psycopg.OperationalError as error:
+        raise Unavailable from error
+
+
+def _make_url(socket_folder: Path) -> str:
+    return make_conninfo(
+        host=str(socket_folder), port=5432, dbname=WEBMAIL, user=WEBMAIL, connect_timeout=_DATABASE_SECONDS
+    )
 
 
 def _find_php() -> Path:

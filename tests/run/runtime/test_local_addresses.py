@@ -6,6 +6,9 @@ import pytest
 
 from mailkeep.core.errors import Failure
 from mailkeep.run.runtime.configuration import parse_local_networks, require_addresses
+from mailkeep.settings import Settings
+from mailkeep.settings.edge import EdgeSettings
+from mailkeep.settings.server import ServerSettings
 
 TABLE = """\
 Main:
@@ -32,7 +35,11 @@ def test_networks_that_are_local_as_a_whole_count() -> None:
     assert [str(each) for each in parse_local_networks(TABLE)] == ["127.0.0.0/8", "127.0.0.1/32", "192.0.2.7/32"]
 
 
+def with_addresses(*addresses: str) -> Settings:
+    return Settings(server=ServerSettings(addresses=addresses), edge=EdgeSettings(enabled=True, listen=addresses))
+
+
 def test_all_of_lo_is_accepted_and_other_addresses_are_not() -> None:
-    require_addresses(["127.0.0.1", "127.55.66.77"])
+    require_addresses(with_addresses("127.0.0.1", "127.55.66.77"))
     with pytest.raises(Failure, match=r"no interface of this machine has 192\.0\.2\.200"):
-        require_addresses(["127.0.0.1", "192.0.2.200"])
+        require_addresses(with_addresses("127.0.0.1", "192.0.2.200"))

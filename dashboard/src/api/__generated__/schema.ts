@@ -3417,7 +3417,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a plan
-         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, or the name or certificate of the HTTPS listener, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
          */
         post: operations["postOrchestratorApply"];
         delete?: never;
@@ -3437,7 +3437,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm an apply
-         * @description CONFLICT `nothing_to_confirm` if no operation has a `confirm_until` in the future.
+         * @description CONFLICT `nothing_to_confirm` if no operation has a `confirm_until` in the future; `other_listener`, with `details.url`, if the HTTPS listener changes and the request did not come by the new one.
          */
         post: operations["postOrchestratorConfirm"];
         delete?: never;
@@ -7121,7 +7121,7 @@ export interface components {
         /**
          * @description An operation. `service` is null for `apply` and `rollback`; `error` says why it failed or was rolled back.
          *         `confirm_until`: it waits for POST /orchestrator/confirm, and is rolled back without it until then; null once it was
-         *         confirmed.
+         *         confirmed. `confirm_url`: where that request must be sent, if the HTTPS listener changes.
          */
         OperationResponse: {
             author: string;
@@ -7132,6 +7132,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             confirm_until: string | null;
+            confirm_url: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds

@@ -71,7 +71,7 @@ function OperationDetails({ id }: { id: string }) {
           ['Duration', formatDuration(data)],
         ]}
       />
-      {data.state === 'running' && data.confirm_until && <Confirmation until={data.confirm_until} />}
+      {data.state === 'running' && data.confirm_until && <Confirmation until={data.confirm_until} url={data.confirm_url} />}
       {error && (
         <p className="muted small" role="status">
           {describeError(error).message} The operation goes on.

@@ -45,6 +45,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   server: 'Server',
   tls: 'Certificate',
   ports: 'Ports',
+  edge: 'HTTPS (nginx)',
   filter: 'Spam filter',
   outbound: 'Outbound mail',
   sendmail: 'Sendmail command',

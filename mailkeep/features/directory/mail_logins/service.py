@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import structlog
 
 from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Unavailable
+from mailkeep.core.ids import uuid7_time
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.network import source_of
+from mailkeep.db.pool import Conn
 from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.key_sessions import service as key_sessions
 from mailkeep.features.access.key_sessions.model import KeySession
 from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.access.sign_in_protection.model import Attempt
 from mailkeep.features.directory.app_passwords import service as app_passwords
+from mailkeep.features.directory.mail_logins import store
 from mailkeep.features.directory.mailboxes.model import parse_mail_folder
 from mailkeep.mail.daemons.probe_mailbox import is_probe
 from mailkeep.mail.dovecot.auth import PROCEED, REFUSE, LoginQuestion, LoginReport
@@ -117,6 +123,19 @@ class LoginPolicy:
         self._warnings.pop_exceeded(at)
         if self._warnings.allow(text, text, None, at):
             log.warning(text, error=type(error).__name__)
+
+
+async def find_former_logins(conn: Conn, logins: Mapping[str, datetime]) -> list[str]:
+    """Of names that have signed in, with the time of their first sign-in, those that were another mailbox's then. It
+    has been deleted, and maybe there is a new one with its address.
+    """
+    keys: dict[str, str] = {}
+    for login in logins:
+        with contextlib.suppress(AddressError):
+            keys[login] = parse_address(login).key
+    mailboxes = await store.list_mailboxes(conn, list(keys.values()))
+    owners = {login: mailboxes.get(keys.get(login, "")) for login in logins}
+    return [login for login, owner in owners.items() if owner is None or uuid7_time(owner) > logins[login]]
 
 
 def _is_with_key(login: LoginQuestion | LoginReport) -> bool:

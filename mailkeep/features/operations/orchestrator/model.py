@@ -140,9 +140,17 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class NewListener:
+    """The HTTPS listener (its ID and URL) that a change must be confirmed over, which shows that it can be reached."""
+
+    id: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operation on a service, or on the configuration of all (`service` None). `started_at`: when the process `node`
-    began. `confirm_until`: until when it must be confirmed, else it is rolled back.
+    began. `confirm_until`: until when it must be confirmed, else it is rolled back; at `confirm_url` if that is set.
     """
 
     id: UUID
@@ -157,6 +165,7 @@ class Operation:
     started_at: datetime | None = None
     finished_at: datetime | None = None
     confirm_until: datetime | None = None
+    confirm_url: str | None = None
     confirmed_at: datetime | None = None
 
     @property

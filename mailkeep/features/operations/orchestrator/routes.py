@@ -78,7 +78,7 @@ def _respond(result: Operation | ApplyRefusal) -> HttpResponse:
 
 
 async def _confirm(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.OperationStarted(await service.confirm(app, call.caller())))
+    return HttpResponse(wire.OperationStarted(await service.confirm(app, call.caller(), call.listener)))
 
 
 _BUSY = " One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`."
@@ -152,9 +152,10 @@ ENDPOINTS = (
         description=(
             "Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: "
             "they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is "
-            "restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within "
-            "120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` (the configuration has "
-            "changed, or the plan has expired) with the new plan in `details.plan`, `check_failed` with "
+            "restored, and the operation ends as `rolled_back`. If the plan changes ports, or the name or certificate "
+            "of the HTTPS listener, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by "
+            "CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the new plan in "
+            "`details.plan`, `check_failed` with "
             "`details.checks`, `drifted` with `details.files` that were edited by hand and would change, "
             "`not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting "
             "edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last "
@@ -195,7 +196,10 @@ ENDPOINTS = (
         handler=_confirm,
         action="orchestrator.write",
         summary="Confirm an apply",
-        description="CONFLICT `nothing_to_confirm` if no operation has a `confirm_until` in the future.",
+        description=(
+            "CONFLICT `nothing_to_confirm` if no operation has a `confirm_until` in the future; `other_listener`, with "
+            "`details.url`, if the HTTPS listener changes and the request did not come by the new one."
+        ),
         tag=_TAG,
         data=wire.OperationStarted,
         audit="orchestrator.confirm",

@@ -12,6 +12,7 @@ from mailkeep.features.operations.orchestrator.model import (
     ApplyRefusal,
     ApplyRequest,
     ConfigurationPlan,
+    Operation,
     PlannedAction,
     ServiceAction,
 )
@@ -126,6 +127,15 @@ def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest, at: datetime) -
         )
         return ApplyRefusal("plan_stale", text, plan)
     return None
+
+
+def refuse_confirmation(running: Operation | None) -> Conflict:
+    """Why the running operation was not confirmed."""
+    if not (running and running.awaited_until and running.confirm_url):
+        return Conflict("No operation waits for a confirmation.", reason="nothing_to_confirm")
+    text = "The HTTPS listener changes: confirm it over the new one, to show that it can be reached. "
+    text += f"Sign in at {running.confirm_url}, or send this request there."
+    return Conflict(text, reason="other_listener", url=running.confirm_url)
 
 
 def refuse_adoption(adoptions: Mapping[str, Adoption]) -> ApplyRefusal | None:

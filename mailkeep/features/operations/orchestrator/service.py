@@ -32,6 +32,7 @@ from mailkeep.features.operations.orchestrator.model import (
     DriftedFile,
     Generation,
     ManagedService,
+    NewListener,
     Operation,
     OperationState,
     Overview,
@@ -273,13 +274,15 @@ async def _insert(conn: Conn, operation: Operation) -> None:
             raise OrchestratorBusy(text, operation_id=str(running.id))
 
 
-async def confirm(app: App, who: Principal) -> UUID:
-    """Confirm the running apply; its ID. CONFLICT `nothing_to_confirm`."""
+async def confirm(app: App, who: Principal, listener: str | None = None) -> UUID:
+    """Confirm the running apply; its ID. `listener`: the ID of the HTTPS listener that the request came by. CONFLICT
+    `nothing_to_confirm`, `other_listener`.
+    """
     at = app.clock()
     async with app.db.tx() as conn:
-        operation_id = await store.save_confirmation(conn, at)
+        operation_id = await store.save_confirmation(conn, at, listener)
         if operation_id is None:
-            raise Conflict("No operation waits for a confirmation.", reason="nothing_to_confirm")
+            raise rules.refuse_confirmation(await store.find_running(conn))
         await audit.record(conn, who, at, AuditAction("orchestrator.confirm", AuditTarget("config", None)))
     return operation_id
 
@@ -355,10 +358,12 @@ async def save_steps(app: App, operation_id: UUID, steps: Sequence[Step]) -> Non
         await store.save_steps(conn, operation_id, steps)
 
 
-async def await_confirmation(app: App, operation_id: UUID, until: datetime | None) -> None:
-    """Let an operation be confirmed until a time; None: not any more."""
+async def await_confirmation(
+    app: App, operation_id: UUID, until: datetime | None, listener: NewListener | None = None
+) -> None:
+    """Let an operation be confirmed until a time (None: not any more); if `listener` is given, only over that."""
     async with app.db.autocommit() as conn:
-        await store.save_confirm_until(conn, operation_id, until)
+        await store.save_confirm_until(conn, operation_id, until, listener)
 
 
 async def finish(app: App, operation_id: UUID, error: str | None, state: OperationState | None = None) -> None:

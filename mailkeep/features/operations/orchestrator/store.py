@@ -13,12 +13,12 @@ from psycopg.types.json import Jsonb
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.operations.orchestrator.model import Operation, OperationState, Step
+from mailkeep.features.operations.orchestrator.model import NewListener, Operation, OperationState, Step
 
 _SELECT = """
     SELECT o.id, o.kind, o.service, o.state, o.author_id, o.author, o.created_at, o.steps, o.error, o.started_at,
         o.finished_at,
-        o.confirm_until, o.confirmed_at
+        o.confirm_until, o.confirm_url, o.confirmed_at
     FROM orchestrator_operations o
 """
 
@@ -98,23 +98,35 @@ async def save_steps(conn: Conn, operation_id: UUID, steps: Sequence[Step]) -> N
     )
 
 
-async def save_confirm_until(conn: Conn, operation_id: UUID, until: datetime | None) -> None:
-    """Record until when a running operation must be confirmed; None: no longer possible."""
+async def save_confirm_until(
+    conn: Conn, operation_id: UUID, until: datetime | None, listener: NewListener | None
+) -> None:
+    """Record until when a running operation must be confirmed (None: no longer possible), over which listener."""
     await conn.execute(
-        "UPDATE orchestrator_operations SET confirm_until = %(until)s WHERE id = %(id)s AND state = 'running'",
-        {"id": operation_id, "until": until},
+        """
+        UPDATE orchestrator_operations
+        SET confirm_until = %(until)s, confirm_listener = %(listener)s, confirm_url = %(url)s
+        WHERE id = %(id)s AND state = 'running'
+        """,
+        {
+            "id": operation_id,
+            "until": until,
+            "listener": listener.id if listener else None,
+            "url": listener.url if listener else None,
+        },
     )
 
 
-async def save_confirmation(conn: Conn, at: datetime) -> UUID | None:
-    """Confirm the running operation that waits for it; its ID, None if there is none."""
+async def save_confirmation(conn: Conn, at: datetime, listener: str | None) -> UUID | None:
+    """Confirm the running operation that waits for it, over this listener; its ID, None if there is none."""
     cursor = await conn.execute(
         """
         UPDATE orchestrator_operations SET confirmed_at = %(at)s
         WHERE state = 'running' AND confirm_until > %(at)s AND confirmed_at IS NULL
+            AND (confirm_listener IS NULL OR confirm_listener = %(listener)s)
         RETURNING id
         """,
-        {"at": at},
+        {"at": at, "listener": listener},
     )
     row = await cursor.fetchone()
     return row["id"] if row else None

@@ -104,7 +104,7 @@ class StepResponse(Struct, frozen=True):
 class OperationResponse(Struct, frozen=True):
     """An operation. `service` is null for `apply` and `rollback`; `error` says why it failed or was rolled back.
     `confirm_until`: it waits for POST /orchestrator/confirm, and is rolled back without it until then; null once it was
-    confirmed.
+    confirmed. `confirm_url`: where that request must be sent, if the HTTPS listener changes.
     """
 
     id: UUID
@@ -118,6 +118,7 @@ class OperationResponse(Struct, frozen=True):
     created_at: Timestamp
     finished_at: Timestamp | None
     confirm_until: Timestamp | None
+    confirm_url: str | None
 
 
 class ApplyBody(Body, frozen=True):
@@ -200,6 +201,7 @@ def to_operation(operation: Operation) -> OperationResponse:
         created_at=iso(operation.created_at),
         finished_at=iso_or_none(operation.finished_at),
         confirm_until=None if operation.confirmed_at else iso_or_none(operation.confirm_until),
+        confirm_url=operation.confirm_url if operation.awaited_until else None,
     )
 
 

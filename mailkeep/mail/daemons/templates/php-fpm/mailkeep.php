@@ -13,7 +13,7 @@ class rcube_mailkeep_password
         $rcmail = rcmail::get_instance();
         [$status, $answer, $cookie] = $this->call('login', ['address' => $username, 'password' => $current], '');
         if ($status === 200 && empty($answer['data']['mailbox'])) {
-            return ['code' => PASSWORD_CONSTRAINT_VIOLATION,
+            return ['code' => PASSWORD_ERROR,
                     'message' => 'The mailbox has a second factor: change the password on your page of Mailkeep.'];
         }
         if ($status === 200) {
@@ -22,7 +22,7 @@ class rcube_mailkeep_password
             $this->call('logout', null, $cookie);
         }
         if ($status !== 200) {
-            $code = $status === 0 || $status >= 500 ? PASSWORD_CONNECT_ERROR : PASSWORD_CONSTRAINT_VIOLATION;
+            $code = $status === 0 || $status >= 500 ? PASSWORD_CONNECT_ERROR : PASSWORD_ERROR;
             return ['code' => $code, 'message' => $answer['error']['message'] ?? ''];
         }
         // A session that was opened with an app password keeps it.
