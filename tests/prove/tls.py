@@ -1,8 +1,8 @@
 """`make prove-tls`: sslyze on 25, 465, 587, 993 and 443 of a full instance, against Mozilla's "intermediate".
 
-sslyze is installed into an environment of its own, because nothing else needs it. The certificate is self-signed by a
-test authority, so what Mozilla demands of a public certificate (its lifetime and chain) is not part of this proof. Root
-only.
+sslyze is installed into an environment of its own, because nothing else needs it. The certificate is the instance's
+self-signed one, so what Mozilla demands of a public certificate (its lifetime and chain) is not part of this proof.
+Root only.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from sslyze import (Scanner, ServerNetworkConfiguration, ServerNetworkLocation, 
     ProtocolWithOpportunisticTlsEnum)
 from sslyze.mozilla_tls_profile import tls_config_checker as mozilla
 host, address, targets = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-scanner, names = Scanner(), {}
+scanner, names, requests = Scanner(), {}, []
 for name, (port, starttls) in targets.items():
     place = ServerNetworkLocation(host, port, address)
     how = ProtocolWithOpportunisticTlsEnum.SMTP if starttls else None
     config = ServerNetworkConfiguration(host, tls_opportunistic_encryption=how)
     names[port] = name
-    scanner.queue_scans([ServerScanRequest(place, config)])
-profile = mozilla.MozillaTlsConfiguration.get(mozilla.TlsConfigurationEnum.INTERMEDIATE)
+    requests.append(ServerScanRequest(place, config))
+scanner.queue_scans(requests)
+profile = mozilla.MozillaTlsConfiguration.get(mozilla.TlsConfigurationEnum.MOZILLA_INTERMEDIATE)
 found = {}
 for result in scanner.get_results():
     name = names[result.server_location.port]
