@@ -1,7 +1,7 @@
 """What nginx costs: requests over HTTPS through nginx compared with plain HTTP to http.listen, of a full instance.
 
 `GET /auth/me` on persistent connections, 10 at a time, interleaved rounds; and a new TLS connection for each request;
-CPU of nginx. Promise: with persistent connections at most 1.5 times as long. Root only, after `mailkeep install`.
+CPU of nginx. No promise: the clients share the cores, and their TLS is part of the ratio. Root only, after `mailkeep install`.
 `python -m bench.edge [REQUESTS] [ROUNDS]`.
 """
 
@@ -24,7 +24,6 @@ from tests.stack import harness
 from tests.stack.edge import Connection
 from tests.stack.harness import Stack
 
-PROMISED = 1.5
 CLIENTS = 10
 SINK = ("smtp-sink", "-u", "nobody", "-4", f"{harness.INTERNET}:{{port}}", "1000")
 
@@ -87,8 +86,8 @@ def main() -> int:
         began = time.perf_counter()
         send(ways["nginx"], stack.cookie, 200, persistent=False)
         print(f"a new TLS connection and a request: {(time.perf_counter() - began) / 200 * 1e3:.1f} ms")
-        print(f"CPU of nginx: {cpu * 1e6:.0f} µs a request   ratio {ratio:.2f} (promised ≤ {PROMISED})")
-        return ratio > PROMISED
+        print(f"CPU of nginx: {cpu * 1e6:.0f} µs a request   ratio {ratio:.2f}")
+        return 0
     finally:
         harness.stop(folder)
         shutil.rmtree(folder, ignore_errors=True)
