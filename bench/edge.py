@@ -1,8 +1,8 @@
 """What nginx costs: requests over HTTPS through nginx compared with plain HTTP to http.listen, of a full instance.
 
 `GET /auth/me` on persistent connections, 10 at a time, interleaved rounds; and a new TLS connection for each request;
-CPU of nginx. No promise: the clients share the cores, and their TLS is part of the ratio. Root only, after `mailkeep install`.
-`python -m bench.edge [REQUESTS] [ROUNDS]`.
+CPU of nginx. No promise: the clients share the cores, and their TLS is part of the ratio. Root only, after
+`mailkeep install`. `python -m bench.edge [REQUESTS] [ROUNDS]`.
 """
 
 from __future__ import annotations
