@@ -294,6 +294,17 @@ async def test_an_authority_that_has_lost_the_account_gets_it_again(scene: Scene
     assert (await scene.find()).serial != before
 
 
+async def test_a_self_signed_certificate_replaces_none_that_was_ordered_meanwhile(scene: Scene) -> None:
+    await scene.work()
+    before = await scene.find()
+    assert before.chain
+    async with scene.api.app.db.autocommit() as conn:
+        await service.record_served(scene.api.app, conn, "self_signed", before.chain)
+        assert await scene.find() == before
+        await service.record_served(scene.api.app, conn, "file", before.chain)
+    assert ((await scene.find()).source, (await scene.find()).chain) == ("file", None)
+
+
 async def test_a_killed_worker_repeats_the_order(scene: Scene) -> None:
     with interrupted_at("certificates.issued"):
         await scene.work()

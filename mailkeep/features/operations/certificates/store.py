@@ -209,7 +209,9 @@ async def end_revocation(conn: Conn, job: TlsCertificate) -> None:
 
 
 async def save_served(conn: Conn, name: str, source: Source, leaf: Leaf, at: datetime) -> None:
-    """Store the properties of a certificate that is a file; it is due if it is another one than before."""
+    """Store the properties of a certificate that is a file; it is due if it is another one than before. A self-signed
+    one never replaces one that was ordered meanwhile.
+    """
     await conn.execute(
         """
         UPDATE certificates c
@@ -218,6 +220,7 @@ async def save_served(conn: Conn, name: str, source: Source, leaf: Leaf, at: dat
             not_after = %(not_after)s, issued_at = NULL, renew_at = NULL, problem = '', failures = 0,
             next_attempt_at = %(at)s
         WHERE c.name = %(name)s AND (c.source <> %(source)s OR c.fingerprint <> %(fingerprint)s)
+          AND (%(source)s = 'file' OR c.source <> 'acme')
         """,
         {
             "name": name,
