@@ -13,7 +13,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.instance import run_folder
 from mailkeep.features.operations.health import rules
 from mailkeep.features.operations.health.model import Component
-from mailkeep.mail.daemons import node_report
+from mailkeep.mail.daemons import nginx, node_report
 from mailkeep.mail.daemons.node_report import Certificate
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -28,6 +28,7 @@ async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[F
     findings = [_check_hostname(settings), *await _check_sending_addresses(settings)]
     if paths:
         findings += [_check_certificate(settings, paths, at), _check_queue(paths), *_check_probe(paths, at)]
+        findings += _check_edge(settings, paths)
     elif settings.tls.certificate_file:
         findings.append(_check_first_certificate(settings, at))
     return findings
@@ -64,6 +65,24 @@ def _check_certificate(settings: Settings, paths: InstancePaths, at: datetime) -
     if served is None:
         return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` creates one.")
     return _to_finding(name, f"The certificate is valid until {iso(served.not_after)}.", rules.certificates(served, at))
+
+
+def _check_edge(settings: Settings, paths: InstancePaths) -> list[Finding]:
+    """Whether browsers find the dashboard at its names, and trust it."""
+    name, hosts = "https", nginx.list_server_names(settings)
+    if not settings.edge.enabled:
+        return []
+    if not settings.http.public_url.startswith("https://"):
+        message = f"http.public_url is {settings.http.public_url}, but nginx serves {nginx.make_public_url(settings)}."
+        return [Finding(name, Level.WARNING, message, "Set http.public_url to that: passkeys and links need it.")]
+    try:
+        missing = certificate.find_missing_names(paths.tls, hosts)
+    except (OSError, Failure) as error:
+        return [Finding(name, Level.WARNING, f"The certificate can't be read: {error}", "Run the command as root.")]
+    if missing:
+        message = f"The certificate is not for {', '.join(missing)}."
+        return [Finding(name, Level.WARNING, message, "Set tls.certificate_file to one for all names of the server.")]
+    return [Finding(name, Level.OK, f"nginx serves {', '.join(hosts)}, with a certificate for it.")]
 
 
 def _check_first_certificate(settings: Settings, at: datetime) -> Finding:

@@ -9,7 +9,7 @@ pair is refused, and the current one stays.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -148,6 +148,17 @@ def read_served(settings: Settings, folder: Path, at: datetime) -> ServedCertifi
         except Failure as failure:
             problem = str(failure)
     return ServedCertificate(begins, ends, not settings.tls.certificate_file, problem)
+
+
+def find_missing_names(folder: Path, hosts: Sequence[str]) -> list[str]:
+    """The host names that the served certificate is not for (RFC 9525 §6.3). OSError, Failure."""
+    (leaf, *_), _ = _parse(_read_combined(folder / _SERVED))
+    try:
+        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return list(hosts)
+    found = {name.lower() for name in names.get_values_for_type(x509.DNSName)}
+    return [host for host in hosts if host not in found and f"*.{host.partition('.')[2]}" not in found]
 
 
 class Renewal:

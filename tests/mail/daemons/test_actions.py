@@ -27,6 +27,8 @@ VARIANTS: list[dict[str, str]] = [
         "WEBMAIL__HOST": "webmail.example",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
+        "EDGE__ENABLED": "true",
+        "EDGE__PROXY_NETWORKS": '["192.0.2.0/24"]',
     },
     {"SERVER__ADDRESSES": '["192.0.2.1"]', "OUTBOUND__HIDE_CLIENT": "false"},
 ]
@@ -70,6 +72,8 @@ def test_each_row_is_a_parameter_of_a_template():
         ),
         ({"PORTS__IMAP": "1143"}, "dovecot", {"dovecot.conf: service/inet_listener/port": "reload"}),
         ({"PORTS__SMTP": "1125"}, "postfix", {"master.cf": "reload"}),
+        ({"EDGE__ENABLED": "true"}, "nginx", {"nginx.conf": "reload", "errors.conf": "reload", "errors.js": "reload",
+            "hosted.conf": "reload", "https.conf": "restart"}),
         ({"OUTBOUND__FIRST_RETRY_SECONDS": "100"}, "postfix",
             {"main.cf: minimal_backoff_time": "reload", "main.cf: queue_run_delay": "reload",
              "master.cf": "reload"}),

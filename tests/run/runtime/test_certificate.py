@@ -19,9 +19,15 @@ from cryptography.x509.oid import NameOID
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.run.cli import doctor_mail
 from mailkeep.run.runtime import certificate
 from mailkeep.run.runtime.certificate import KeyPair, Renewal
+from mailkeep.run.runtime.finding import Level
 from mailkeep.settings import Settings, load_settings
+from mailkeep.settings.edge import EdgeSettings
+from mailkeep.settings.server import ServerSettings
+from mailkeep.settings.tree import HttpSettings
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -250,3 +256,22 @@ async def test_files_are_checked_periodically_and_on_request(
     write(tmp_path, pair())
     await reloaded(3)
     work.cancel()
+
+
+def test_doctor_names_what_browsers_will_not_accept(tmp_path: Path):
+    tls = tmp_path / "tls"
+    tls.mkdir()
+    paths = InstancePaths(tmp_path, tmp_path)
+    certificate.install(Settings(), tls, "mx.example.test", utc_now())
+
+    def check(public_url: str, *, enabled: bool = True) -> list[tuple[Level, str]]:
+        edge, server = EdgeSettings(enabled=enabled), ServerSettings(hostname="mx.example.test")
+        settings = Settings(edge=edge, server=server, http=HttpSettings(public_url=public_url))
+        return [(each.level, each.message) for each in doctor_mail._check_edge(settings, paths)]
+
+    assert check("http://localhost:8080", enabled=False) == []
+    ((level, message),) = check("http://localhost:8080")
+    assert (level, "nginx serves https://mx.example.test." in message) == (Level.WARNING, True)
+    assert check("https://mail.example.test") == [(Level.WARNING, "The certificate is not for mail.example.test.")]
+    ((level, _),) = check("https://mx.example.test")
+    assert level is Level.OK

@@ -17,8 +17,8 @@ from tests.stack.harness import Stack, eventually, letter
 from tests.support.processes import children
 
 PARTS = (
-    "api", "dovecot", "usage", "keys", "learner", "lmtp", "logs", "milter", "node", "policy", "postfix", "prefork",
-    "redis", "rspamd", "worker",
+    "api", "dovecot", "usage", "keys", "learner", "lmtp", "logs", "milter", "nginx", "node", "policy", "postfix",
+    "prefork", "redis", "rspamd", "worker",
 )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def test_a_service_is_stopped_started_restarted_and_reloaded(alone: Stack) -> No
         "succeeded", alone.do("GET", "/auth/me")["email"], "restart sendmail", "succeeded"
     )  # fmt: skip
     assert services(alone)["sendmail"]["pid"] != started["pid"]
-    for daemon in ("rspamd", "dovecot", "postfix"):
+    for daemon in ("rspamd", "dovecot", "nginx", "postfix"):
         pid = services(alone)[daemon]["pid"]
         assert perform(alone, daemon, "reload")["state"] == "succeeded"
         assert services(alone)[daemon]["pid"] == pid
@@ -154,7 +154,7 @@ def test_a_plan_shows_what_the_next_start_changes(alone: Stack) -> None:
         }
         (postfix,) = [each for each in plan["actions"] if each["service"] == "postfix"]
         assert postfix["because"]
-        assert {each["service"] for each in plan["checks"]} == {"rspamd", "dovecot", "postfix"}
+        assert {each["service"] for each in plan["checks"]} == {"rspamd", "dovecot", "postfix", "nginx"}
         assert all(each["ok"] for each in plan["checks"])
         assert not list((alone.data_dir / "generations").glob("*.new"))
         shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

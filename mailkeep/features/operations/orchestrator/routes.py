@@ -152,16 +152,16 @@ ENDPOINTS = (
         description=(
             "Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: "
             "they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is "
-            "restored, and the operation ends as `rolled_back`. If the plan changes ports, or the name or certificate "
-            "of the HTTPS listener, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by "
-            "CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the new plan in "
-            "`details.plan`, `check_failed` with "
-            "`details.checks`, `drifted` with `details.files` that were edited by hand and would change, "
-            "`not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting "
-            "edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last "
-            "ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. "
-            "In the embedded profile only a plan without settings can be applied, others "
-            "take effect at the next start (`restart_required`)." + _BUSY
+            "restored, and the operation ends as `rolled_back`. If the plan changes ports, or the name or "
+            "certificate of the HTTPS listener, it must be confirmed within 120 seconds (`confirm_until`). Nothing "
+            "is changed by CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the "
+            "new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that "
+            "were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become "
+            "settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings "
+            "`overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and "
+            "with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without "
+            "settings can be applied, others take effect at the next start "
+            "(`restart_required`)." + _BUSY
         ),
         tag=_TAG,
         status=202,

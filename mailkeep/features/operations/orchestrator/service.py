@@ -275,9 +275,7 @@ async def _insert(conn: Conn, operation: Operation) -> None:
 
 
 async def confirm(app: App, who: Principal, listener: str | None = None) -> UUID:
-    """Confirm the running apply; its ID. `listener`: the ID of the HTTPS listener that the request came by. CONFLICT
-    `nothing_to_confirm`, `other_listener`.
-    """
+    """Confirm the running apply, over this HTTPS listener; its ID. CONFLICT `nothing_to_confirm`, `other_listener`."""
     at = app.clock()
     async with app.db.tx() as conn:
         operation_id = await store.save_confirmation(conn, at, listener)
