@@ -13,7 +13,6 @@ import pwd
 import re
 import socket
 import struct
-import time
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from psycopg.conninfo import make_conninfo
 
 from mailkeep.app import App
 from mailkeep.core import private_root
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.private_root import PrivateRoot
 from mailkeep.db.postgres_cluster import WEBMAIL
@@ -218,7 +218,7 @@ def _create_folders(paths: InstancePaths) -> None:
     paths.webmail_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     paths.webmail_tmp.mkdir(mode=0o700, exist_ok=True)
     os.chown(paths.webmail_tmp, entry.pw_uid, entry.pw_gid)
-    oldest = time.time() - _UPLOAD_SECONDS
+    oldest = utc_now().timestamp() - _UPLOAD_SECONDS
     for path in paths.webmail_tmp.iterdir():
         if path.lstat().st_mtime < oldest and not path.is_dir():
             path.unlink(missing_ok=True)

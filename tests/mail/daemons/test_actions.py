@@ -27,7 +27,6 @@ VARIANTS: list[dict[str, str]] = [
         "WEBMAIL__HOST": "webmail.example",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
-        "EDGE__ENABLED": "true",
         "EDGE__PROXY_NETWORKS": '["192.0.2.0/24"]',
     },
     {"SERVER__ADDRESSES": '["192.0.2.1"]', "OUTBOUND__HIDE_CLIENT": "false"},
