@@ -29,6 +29,7 @@ from tests.browser.front import Front, run_front
 from tests.browser.names import Names, run_names
 from tests.browser.scene import EXAMPLE, GTUBE, SHOP, Scene, log_in, run_scene, send_to_group
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
+from tests.browser.test_certificates import insert_certificates
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
 from tests.stack.harness import ADMIN, PASSWORD, Stack, eventually
@@ -75,6 +76,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
         written[-1].write_bytes(reduce_colors(await page.screenshot()))
 
     link = await prepare(scene)
+    await insert_certificates(front)
     _, unsubscribe = await send_to_group(scene, "reader@elsewhere.test")
     for form, options in FORMS.items():
         async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
@@ -90,7 +92,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")
             for screen in (*SCREENS, *OTHERS):
-                if screen.name in ("queue", "services", "filtering", "import-mailboxes", *DNS_SCREENS):
+                if screen.name in ("queue", "services", "certificates", "filtering", "import-mailboxes", *DNS_SCREENS):
                     continue
                 await navigate(page, screen.path_for(scene.ids))
                 if screen.name == "events":
@@ -111,6 +113,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
             await save_screenshot(page, f"queue-{form}")
+            await visit(page, front.http, "/certificates")
+            await save_screenshot(page, f"certificates-{form}")
             await show_script(page, front)
             await save_screenshot(page, f"sieve-{form}")
             await show_vacation(page, front)
@@ -228,6 +232,20 @@ async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) 
         written += [folder / f"{name}-{form}.png" for name in ("own-login", *names)]
     for picture in written:
         picture.write_bytes(reduce_colors(picture.read_bytes()))
+    return written + await take_setup_screenshots(browser, front, folder)
+
+
+async def take_setup_screenshots(browser: Browser, front: Front, folder: Path) -> list[Path]:
+    """The page of a setup link, as another device sees it."""
+    written: list[Path] = []
+    path = f"/mailboxes/{front.scene.ids['mailbox_id']}/setup-link"
+    link = urlsplit((await front.caller("super_admin").call("POST", path))["url"]).path
+    for form, options in FORMS.items():
+        async with open_context(browser, None, reduced_motion="reduce", **options) as context:
+            page = await context.new_page()
+            await page.goto(front.http + link)
+            written.append(folder / f"setup-{form}.png")
+            written[-1].write_bytes(reduce_colors(await page.screenshot()))
     return written
 
 

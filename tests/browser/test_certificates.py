@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from mailkeep.core.ids import uuid7
 from mailkeep.run.runtime.context import attach
 from tests.browser.front import Front
-from tests.browser.screens import open_page, visit
+from tests.browser.screens import WIDE, open_page, visit
 from tests.browser.test_everyday import expect_notification
 from tests.support.client import insert_row
 
@@ -49,6 +49,16 @@ async def test_certificates_are_renewed_and_revoked(browser: Browser, front: Fro
         server = row_of(page, "This server")
         await expect(server.get_by_text("valid", exact=True)).to_be_visible()
         await expect(page.get_by_text("mta-sts.example.test accepts no connection on port 80.")).to_have_count(1)
+        await expect(server.get_by_text("Issued by CN=Authority")).to_be_visible()
+        # The names, and the buttons at the end of the row.
+        box = await server.get_by_text("mx.example.test").bounding_box()
+        assert box
+        assert box["width"] > 100
+        card = await page.get_by_role("table").bounding_box()
+        revoke = await server.get_by_role("button", name="Revoke certificate of this server").bounding_box()
+        assert card
+        assert revoke
+        assert revoke["x"] + revoke["width"] < card["x"] + card["width"] <= WIDE["width"]
         await server.get_by_role("button", name="Renew certificate of this server").click()
         await page.get_by_role("dialog").get_by_role("button", name="Renew").click()
         await expect_notification(page, "The certificate of this server is being renewed.")

@@ -215,6 +215,7 @@ async def test_a_setup_link_opens_on_another_device_and_is_deleted(browser: Brow
         await visit(page, front.http, "/me/device")
         await page.get_by_role("button", name="Create link").click()
         await expect(page.get_by_role("img", name="QR code of the setup link")).to_be_visible()
+        await expect(page.get_by_text("Other devices can’t open this link")).to_be_visible()  # it is of 127.0.0.1
         url = await page.locator("section").filter(has_text="Setup link").locator(".copyable code").inner_text()
         async with open_context(browser, None) as other:
             shared = await other.new_page()

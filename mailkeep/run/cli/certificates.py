@@ -99,7 +99,7 @@ async def _renew(data_dir: Path | None, name: str) -> CommandResult:
     async with open_app(data_dir) as app, app.db.tx() as conn:
         certificate = await service.find_by_name(conn, name)
         await service.renew(app, conn, cli_principal(), certificate.id)
-    return _confirm(certificate, f"The certificate of {certificate.name} is being renewed.")
+    return _confirm(certificate, f"The certificate of {_holder(certificate)} is being renewed.")
 
 
 async def _revoke(data_dir: Path | None, name: str, reason: str, at_once: bool) -> CommandResult:
@@ -113,7 +113,11 @@ async def _revoke(data_dir: Path | None, name: str, reason: str, at_once: bool) 
     async with open_app(data_dir) as app, app.db.tx() as conn:
         certificate = await service.find_by_name(conn, name)
         await service.revoke(app, conn, cli_principal(), certificate.id, known[reason], at_once=at_once)
-    return _confirm(certificate, f"The certificate of {certificate.name} is being replaced and revoked.")
+    return _confirm(certificate, f"The certificate of {_holder(certificate)} is being replaced and revoked.")
+
+
+def _holder(certificate: TlsCertificate) -> str:
+    return "this server" if certificate.name == "server" else certificate.name
 
 
 def _confirm(certificate: TlsCertificate, text: str) -> CommandResult:

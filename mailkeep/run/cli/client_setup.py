@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -85,12 +86,17 @@ async def _show(data_dir: Path | None, address: str, profile: Path | None) -> Co
 async def _create_link(data_dir: Path | None, address: str) -> CommandResult:
     from msgspec import to_builtins
 
+    from mailkeep.core.identity_provider import is_loopback_name
     from mailkeep.features.directory.client_setup import rules, service
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_app(data_dir) as app:
         record = _to_record(app, await service.create_link(app, cli_principal(), await find_mailbox(app, address)))
     lines = [f"Setup link for {address}, until {record.expires_at}:", record.url]
+    if is_loopback_name(urlsplit(str(record.url)).hostname or ""):
+        lines.append(
+            "Other devices can't open it: set http.public_url to the dashboard's address, restart, and run this again."
+        )
     return CommandResult(
         {"address": address, "link": to_builtins(record)}, [*lines, *rules.draw_qr_text(record.url).splitlines()]
     )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import errno
 import os
 import pwd
@@ -29,7 +30,7 @@ from mailkeep.net.client import OutboundClient
 from mailkeep.net.openid import OpenIdClient, OutboundAccess, ProviderError
 from mailkeep.run.cli import doctor_mail, install
 from mailkeep.run.runtime import ports, state
-from mailkeep.run.runtime.context import SECRET
+from mailkeep.run.runtime.context import SECRET, load_with_copy
 from mailkeep.run.runtime.finding import Finding, Level
 from mailkeep.run.runtime.schema import list_pending
 from mailkeep.settings import (
@@ -141,6 +142,8 @@ def _check_clock(context: DoctorContext) -> Finding:
 def _check_settings(data_dir: Path) -> tuple[Finding, LoadedSettings | None]:
     try:
         loaded = load_settings(data_dir)
+        with contextlib.suppress(Failure):  # the check of the master secret says what is wrong
+            loaded = load_with_copy(data_dir)
     except SettingsError as error:
         advice = "See docs/reference/settings.md for the valid values."
         return Finding("settings", Level.WRONG, "; ".join(error.faults), advice), None

@@ -75,14 +75,27 @@ def _check_edge(settings: Settings, paths: InstancePaths) -> list[Finding]:
         return []
     if not settings.http.public_url.startswith("https://"):
         message = f"http.public_url is {settings.http.public_url}, but nginx serves {nginx.make_public_url(settings)}."
-        return [Finding(name, Level.WARNING, message, "Set http.public_url to that: passkeys and links need it.")]
+        return [
+            Finding(
+                name,
+                Level.WARNING,
+                message,
+                "Set http.public_url to that in mailkeep.toml and restart: links and passkeys need it.",
+            )
+        ]
     try:
         missing = certificate.find_missing_names(paths.tls, hosts)
     except (OSError, Failure) as error:
         return [Finding(name, Level.WARNING, f"The certificate can't be read: {error}", "Run the command as root.")]
     if missing:
         message = f"The certificate is not for {', '.join(missing)}."
-        return [Finding(name, Level.WARNING, message, "Set tls.certificate_file to one for all names of the server.")]
+        ordered = settings.acme.enabled and not settings.tls.certificate_file
+        advice = (
+            "Run `mailkeep certificates renew server`; `mailkeep certificates list` shows what is wrong with a name."
+            if ordered
+            else "Set tls.certificate_file to one for all names of the server, or acme.enabled to order one."
+        )
+        return [Finding(name, Level.WARNING, message, advice)]
     return [Finding(name, Level.OK, f"nginx serves {', '.join(hosts)}, with a certificate for it.")]
 
 

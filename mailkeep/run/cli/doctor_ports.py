@@ -25,6 +25,8 @@ from mailkeep.settings import Settings, parse_endpoint
 
 SECONDS = 5.0
 """For the connection, the TLS handshake and the greeting of a port."""
+_WEB = "API, dashboard, client setup, MTA-STS policies"
+_PLAIN_WEB = "certificates by ACME, redirects to HTTPS"
 _ANY = ("0.0.0.0", "::")  # noqa: S104 - where a service listens
 
 PortStatus = Literal["open", "refused", "no_answer", "unreachable", "other_service"]
@@ -34,7 +36,7 @@ Need = Literal["required", "recommended", "optional"]
 @dataclass(frozen=True, slots=True)
 class PublicPort:
     """A port that others must reach. `greeting`: how its first line begins; `tls`: it begins with TLS, for the server
-    name `name`; `asks`: what the client says first.
+    name `name`; `asks`: what the client says first; `before_tls`: what comes before all that, in plain text.
     """
 
     service: str
@@ -45,6 +47,7 @@ class PublicPort:
     tls: bool = False
     asks: bytes = b""
     name: str = ""
+    before_tls: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,9 @@ async def examine(data_dir: Path, host: str | None, source: str | None) -> PortR
             "address of this one with --from."
         )
     elif addresses := await _public_addresses(settings):
-        results += await _try_all(ports, addresses, "outside", source)
+        web, mail = _split(ports)
+        results += await _try_all(mail, addresses, "outside", source)
+        results += await _try_all(web, _edge_addresses(settings) or addresses, "outside", source)
         notes.append(f"From {source}, an address of this machine: a firewall in front of it is not tested.")
     else:
         notes.append("Not tested from outside: set server.addresses or server.hostname.")
@@ -113,8 +118,20 @@ def list_ports(settings: Settings, host: str | None, *, is_full: bool) -> tuple[
         found = [PublicPort("smtp", parse_endpoint(settings.smtp.listen)[1], "required", "incoming mail", b"220")]
     name = host or settings.server.hostname
     mail = [replace(each, name=name) for each in found if each.port]
+    if settings.edge.enabled and is_full:
+        return [*mail, *_list_edge_ports(settings, settings.server.name if _is_address(name) else name)], []
     web, notes = _list_web_ports(settings.http.public_url, host)
     return [*mail, *web], notes
+
+
+def _list_edge_ports(settings: Settings, name: str) -> list[PublicPort]:
+    """The ports of nginx, which answers only to names that it serves."""
+    edge = settings.edge
+    header = b"PROXY UNKNOWN\r\n" if edge.proxy_networks else b""
+    asks = _ask(name)
+    https = PublicPort("https", edge.https_port, "required", _WEB, b"HTTP/1.", tls=True, asks=asks, name=name)
+    http = PublicPort("http", edge.http_port, "recommended", _PLAIN_WEB, b"HTTP/1.", asks=asks)
+    return [replace(each, before_tls=header) for each in (https, http) if each.port]
 
 
 def _list_web_ports(public_url: str, host: str | None) -> tuple[list[PublicPort], list[str]]:
@@ -126,14 +143,17 @@ def _list_web_ports(public_url: str, host: str | None) -> tuple[list[PublicPort]
             return [], ["http.public_url is an address of this machine only: the API is not public."]
         url = urlsplit(f"https://[{host}]" if ":" in host else f"https://{host}")
         name = host
-    asks = f"GET /health HTTP/1.1\r\nHost: {url.netloc}\r\nConnection: close\r\n\r\n".encode()
-    purpose = "API, dashboard, client setup, MTA-STS policies"
+    asks = _ask(url.netloc)
     if url.scheme != "https":
-        return [PublicPort("http", url.port or 80, "required", purpose, b"HTTP/1.", asks=asks)], []
+        return [PublicPort("http", url.port or 80, "required", _WEB, b"HTTP/1.", asks=asks)], []
     return [
-        PublicPort("https", url.port or 443, "required", purpose, b"HTTP/1.", tls=True, asks=asks, name=name),
-        PublicPort("http", 80, "recommended", "certificates by ACME, redirects to HTTPS", b"HTTP/1.", asks=asks),
+        PublicPort("https", url.port or 443, "required", _WEB, b"HTTP/1.", tls=True, asks=asks, name=name),
+        PublicPort("http", 80, "recommended", _PLAIN_WEB, b"HTTP/1.", asks=asks),
     ], []
+
+
+def _ask(host: str) -> bytes:
+    return f"GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
 
 
 def _is_address(text: str) -> bool:
@@ -167,12 +187,15 @@ async def _public_addresses(settings: Settings) -> list[str]:
 
 
 async def _try_inside(ports: Sequence[PublicPort], settings: Settings) -> list[PortResult]:
-    """Mail ports at `server.addresses`, or on loopback; the web's where `http.public_url` leads from here."""
-    web = [each for each in ports if each.asks]
-    mail = [each for each in ports if not each.asks]
+    """Mail ports at `server.addresses`, or on loopback; the web's where nginx listens, or without it where
+    `http.public_url` leads from here.
+    """
+    web, mail = _split(ports)
     own = [each for each in settings.server.addresses if each not in _ANY] or ["127.0.0.1"]
     results = await _try_all(mail, own, "inside", None)
-    if web:
+    if settings.edge.enabled:
+        results += await _try_all(web, _edge_addresses(settings) or own, "inside", None)
+    elif web:
         try:
             addresses = await _resolve(urlsplit(settings.http.public_url).hostname or "")
         except Failure as failure:
@@ -181,6 +204,17 @@ async def _try_inside(ports: Sequence[PublicPort], settings: Settings) -> list[P
             ]
         results += await _try_all(web, addresses, "inside", None)
     return results
+
+
+def _split(ports: Sequence[PublicPort]) -> tuple[list[PublicPort], list[PublicPort]]:
+    """Those of the web, and those of mail."""
+    return [each for each in ports if each.asks], [each for each in ports if not each.asks]
+
+
+def _edge_addresses(settings: Settings) -> list[str]:
+    """The addresses that nginx listens on; empty: all."""
+    found = settings.edge.listen if settings.edge.enabled else ()
+    return [] if set(found) & set(_ANY) else list(found)
 
 
 async def _try_all(
@@ -201,14 +235,14 @@ async def _try_all(
 
 async def _try(port: PublicPort, address: str, source: str | None) -> tuple[PortStatus, str]:
     """Connect as a client does, and read the greeting."""
-    context = _any_certificate() if port.tls else None
     writer: asyncio.StreamWriter | None = None
     try:
         async with asyncio.timeout(SECONDS):
-            reader, writer = await asyncio.open_connection(
-                address, port.port, ssl=context, server_hostname=port.name or address if port.tls else None,
-                local_addr=(source, 0) if source else None,
-            )  # fmt: skip
+            local = (source, 0) if source else None
+            reader, writer = await asyncio.open_connection(address, port.port, local_addr=local)
+            writer.write(port.before_tls)
+            if port.tls:
+                await writer.start_tls(_any_certificate(), server_hostname=port.name or address)
             writer.write(port.asks)
             line = await reader.readline()
     except TimeoutError:

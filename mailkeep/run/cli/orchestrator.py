@@ -385,6 +385,8 @@ async def _wait_for(
         raise Failure("The operation is still running: see `mailkeep orchestrator operations`.") from None
     code = DONE if operation.state == "succeeded" else REFUSED
     line = f"{operation.title}: {_describe_state(operation)}" + (f": {operation.error}" if operation.error else "")
+    if operation.kind == "apply" and operation.state == "rolled_back":
+        line += "\nThe settings stay stored: change them, or remove them with `mailkeep config unset KEY`."
     return CommandResult(to_builtins(operation), [line], code)
 
 

@@ -20,7 +20,8 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Step, read_schema
 from mailkeep.run.cli import doctor_checks, install
 from mailkeep.run.cli.doctor_checks import Finding, Level, run_checks
-from mailkeep.run.runtime import certificate
+from mailkeep.run.runtime import certificate, stored_settings
+from mailkeep.run.runtime.context import open_vault
 from mailkeep.settings import load_settings
 from tests.access.oidc.provider import Provider
 from tests.run.runtime.test_certificate import pair_of
@@ -337,6 +338,15 @@ async def test_the_doctor_reports_host_name_certificate_and_queue(data: Path, mo
     (ours / "self-signed.pem").unlink()
     certificate.install(settings, ours, "mx.example.test", at - timedelta(days=3651))
     assert (await found(data))["certificate"].level is Level.WRONG
+
+
+async def test_the_doctor_uses_stored_settings(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
+    (data / "postfix" / "queue").mkdir(parents=True)
+    stored_settings.save_copy(data, open_vault(data, load_settings(data)), {"edge.enabled": True})
+    one = (await found(data))["https"]
+    assert one.level is Level.WARNING
+    assert "nginx serves https://mx.example.test." in one.message
 
 
 async def test_the_doctor_reads_the_certificate_before_the_first_start(data: Path, monkeypatch: pytest.MonkeyPatch):

@@ -17,6 +17,7 @@ import trustme
 from mailkeep.core.errors import Failure
 from mailkeep.run.cli import doctor_ports
 from mailkeep.run.cli.doctor_ports import PortReport, examine, list_ports
+from mailkeep.settings.edge import EdgeSettings
 from mailkeep.settings.tree import HttpSettings, Settings
 from tests.support.ports import free_port
 
@@ -135,6 +136,30 @@ def test_the_web_is_where_the_public_url_leads():
     assert web("http://mail.example.test:8080") == [("http", 8080, "required")]
     for url in ("http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"):
         assert web(url) == []
+
+
+async def test_the_web_is_where_nginx_listens(
+    listeners: Listeners, ports: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("mx.example.test").configure_cert(context)
+    monkeypatch.setenv("MAILKEEP_SERVER__HOSTNAME", "mx.example.test")
+    monkeypatch.setenv("MAILKEEP_EDGE__ENABLED", "true")
+    monkeypatch.setenv("MAILKEEP_EDGE__HTTPS_PORT", str(await listeners.add(b"HTTP/1.1 200 OK\r\n", context)))
+    monkeypatch.setenv("MAILKEEP_EDGE__HTTP_PORT", str(await listeners.add(b"HTTP/1.1 301 Moved\r\n")))
+    report, found = await run(ports, tmp_path, monkeypatch)
+    assert found == {"https": "open", "http": "open"}
+    assert all(b"Host: mx.example.test\r\n" in each.asks for each in report.ports)
+    monkeypatch.setenv("MAILKEEP_EDGE__LISTEN", '["127.0.0.3"]')
+    report, found = await run(ports, tmp_path, monkeypatch, "127.0.0.2")
+    assert {each.address for each in report.results} == {"127.0.0.3"}
+    assert found == {"https": "refused", "http": "refused"}
+
+
+def test_nginx_expects_the_proxy_protocol_where_it_is_set():
+    edge = EdgeSettings(enabled=True, http_port=0, proxy_networks=("192.0.2.0/24",))
+    found, _ = list_ports(Settings(edge=edge), None, is_full=True)
+    assert [(each.service, each.before_tls) for each in found if each.asks] == [("https", b"PROXY UNKNOWN\r\n")]
 
 
 def test_disabled_ports_are_not_listed():

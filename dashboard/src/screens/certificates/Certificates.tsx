@@ -21,7 +21,7 @@ interface Change {
 export function Certificates() {
   const [change, setChange] = useState<Change | null>(null)
   const close = () => setChange(null)
-  const lead = 'By these certificates mail programs, other servers and browsers trust this server and its domains.'
+  const lead = 'Certificates prove to mail programs, other servers and browsers that they reached this server.'
   return (
     <Page title="Certificates" lead={lead}>
       <SiblingTabs screen="domains" label="DNS" first="Domains" />
@@ -84,12 +84,12 @@ function columns(onChange: (change: Change) => void): readonly Column<Certificat
     },
     {
       header: 'Names',
-      wide: true,
       cell: (row) => (
-        <>
+        <div className="reason">
           <div className="break">{row.names.join(', ')}</div>
+          {row.issuer && <div className="muted break">Issued by {row.issuer}</div>}
           <Problems row={row} />
-        </>
+        </div>
       ),
     },
     {
@@ -99,9 +99,8 @@ function columns(onChange: (change: Change) => void): readonly Column<Certificat
         return <Badge tone={tone}>{text}</Badge>
       },
     },
-    { header: 'Issuer', cell: (row) => <span className="break">{row.issuer}</span> },
-    { header: 'Expires', cell: (row) => row.not_after && <Time at={row.not_after} form="exact" /> },
-    { header: 'Renewal', cell: (row) => row.renew_at && <Time at={row.renew_at} form="exact" /> },
+    { header: 'Expires', cell: (row) => row.not_after && <Time at={row.not_after} /> },
+    { header: 'Renewal', cell: (row) => row.renew_at && <Time at={row.renew_at} /> },
     {
       header: '',
       align: 'right',

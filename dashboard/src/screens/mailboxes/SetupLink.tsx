@@ -4,6 +4,7 @@ import { Allowed } from '../../access/Allowed'
 import type { Schema } from '../../api/client'
 import type { MailboxRequests } from '../../api/mailboxRequests'
 import { versionQuery } from '../../api/queries'
+import { Warning } from '../../layout/SignInPage'
 import { CopyableCode } from '../../ui/Copy'
 import { ErrorBar } from '../../ui/ErrorBar'
 import { Facts, Section } from '../../ui/Page'
@@ -57,20 +58,32 @@ export function SetupLink({ requests, setup }: { requests: MailboxRequests; setu
     >
       <ErrorBar error={create.error ?? remove.error} />
       {link ? (
-        <div className="between">
-          <Facts
-            rows={[
-              ['Link', <CopyableCode value={link.url} what="setup link" />],
-              ['Expires', <Time at={link.expires_at} form="ago" />],
-            ]}
-          />
-          <QrCode text={link.url} label="QR code of the setup link" />
-        </div>
+        <>
+          {isLocal(link.url) && (
+            <Warning>
+              Other devices can’t open this link: it leads to this machine only. An administrator has to set <code>http.public_url</code> in
+              mailkeep.toml to the address of the dashboard, and to restart Mailkeep.
+            </Warning>
+          )}
+          <div className="between">
+            <Facts
+              rows={[
+                ['Link', <CopyableCode value={link.url} what="setup link" />],
+                ['Expires', <Time at={link.expires_at} form="ago" />],
+              ]}
+            />
+            <QrCode text={link.url} label="QR code of the setup link" />
+          </div>
+        </>
       ) : (
         <p className="muted">There is no link. One works for 7 days, and can be shown as a QR code for a phone.</p>
       )}
     </Section>
   )
+}
+
+function isLocal(url: string): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
 }
 
 function offers(setup: Schema['ClientSetupResponse'], protocol: string): boolean {
