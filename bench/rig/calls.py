@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -87,15 +88,37 @@ async def _tick(servers: Sequence[uvicorn.Server]) -> None:
         await asyncio.sleep(0.1)
 
 
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def open_all(port: int, connections: int, tls: ssl.SSLContext | None = None, name: str = "") -> list[Stream]:
+    """Connections to a port of this machine, with TLS for this server name."""
+    return [
+        await asyncio.open_connection("127.0.0.1", port, limit=1 << 20, ssl=tls, server_hostname=name or None)
+        for _ in range(connections)
+    ]
+
+
 async def call_all(
     port: int, method: str, path: str, headers: Mapping[str, str], bodies: Sequence[bytes], connections: int
 ) -> list[bytes]:
     """Send the bodies over concurrent kept connections; return the response bodies in any order. All must be 200."""
+    streams = await open_all(port, connections)
+    try:
+        return await call_over(streams, method, path, headers, bodies)
+    finally:
+        for _, writer in streams:
+            writer.close()
+
+
+async def call_over(
+    streams: Sequence[Stream], method: str, path: str, headers: Mapping[str, str], bodies: Sequence[bytes]
+) -> list[bytes]:
+    """The same over these connections, which stay open."""
     left = list(bodies)
     answers: list[bytes] = []
 
-    async def one() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+    async def one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while left:
             body = left.pop()
             length = {"content-length": str(len(body)), "content-type": "application/json"} if body else {}
@@ -108,9 +131,8 @@ async def call_all(
             content = await reader.readexactly(int(size.partition(b":")[2]))
             assert answer.startswith(b"HTTP/1.1 200"), content[:2000]
             answers.append(content)
-        writer.close()
 
-    await asyncio.gather(*(one() for _ in range(connections)))
+    await asyncio.gather(*(one(*stream) for stream in streams))
     return answers
 
 

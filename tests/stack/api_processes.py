@@ -97,7 +97,8 @@ class ApiProcesses:
 
         def has_succeeded() -> bool:
             with contextlib.suppress(OSError):
-                return self.stack.do("GET", f"/orchestrator/operations/{operation_id}")["state"] == "succeeded"
+                answer = self.stack.ask("GET", f"/orchestrator/operations/{operation_id}")
+                return answer.status == 200 and answer.data["state"] == "succeeded"
             return False
 
         eventually(has_succeeded, 60, "the restart of the API")

@@ -112,6 +112,39 @@ class Edge:
         lines = [line for text in texts for line in text.splitlines() if line.startswith("Private_Dirty")]
         return sum(int(line.split()[1]) for line in lines) << 10
 
+    @contextlib.contextmanager
+    def growth(self) -> Generator[list[int]]:
+        """A list with one number: by how much its memory grew at most during the block."""
+        before, most, is_over = self.memory(), [0], threading.Event()
+
+        def measure() -> None:
+            while not is_over.wait(0.02):
+                most[0] = max(most[0], self.memory() - before)
+
+        measuring = threading.Thread(target=measure)
+        measuring.start()
+        try:
+            yield most
+        finally:
+            is_over.set()
+            measuring.join()
+
+    def list_temporary_files(self) -> list[Path]:
+        """What it has written to disk of bodies and responses."""
+        return [path for path in self.paths.nginx_tmp.rglob("*") if path.is_file()]
+
+    def upload(self, path: str, file: Path, *options: str) -> tuple[Reply, str]:
+        """POST a file over HTTP/2 (http.client can't), with these options of curl: the response, and its protocol."""
+        name = f"{HOSTNAME}:{self.https}"
+        command = ["curl", "-sk", "-i", "--http2", "--max-time", "120", "--resolve", f"{name}:{ADDRESS}", "-X", "POST"]
+        command += ["-T", str(file), "-H", "Content-Type: application/json", "-H", "Expect:", *options]
+        output = subprocess.check_output([*command, f"https://{name}{path}"], timeout=150)
+        head, _, body = output.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        protocol, status = first.split()[:2]
+        fields = [(key, value) for key, _, value in (line.partition(": ") for line in lines)]
+        return Reply(int(status), fields, body), protocol
+
 
 class _Stub(socketserver.StreamRequestHandler):
     """Answers each request, like the API on its Unix socket, after the body has come."""

@@ -34,6 +34,8 @@ _LISTEN = re.compile(r"\blisten (\S+):([0-9]+)\b")
 _LISTENER_DIGITS = 32
 _LARGEST_IMPORT = 16 << 20
 """Of any endpoint's body but messages, in bytes; the API knows the limit of each."""
+_BODY_GRACE_SECONDS = 3
+"""nginx waits longer than the API for the next part of a body: it would close the connection without an answer."""
 # By nginx's status, which may be one of its own (ngx_http_request.h): the refusal that is answered instead.
 ERRORS: Mapping[int, Refusal] = {
     400: BadRequest(),
@@ -130,7 +132,7 @@ def render(settings: Settings, config: EdgeConfig, fill: Fill) -> dict[str, str]
         "login_rate": _rate(limits.login_per_second),
         "login_burst": str(max(1, round(limits.login_per_second))),
         "header_seconds": _milliseconds(http.header_timeout_seconds),
-        "body_seconds": _milliseconds(http.body_timeout_seconds),
+        "body_seconds": _milliseconds(http.body_timeout_seconds + _BODY_GRACE_SECONDS),
         "read_seconds": _milliseconds(http.read_timeout_seconds),
         "max_body": str(find_largest_body(settings)),
         "api": "/api/v1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import re
@@ -9,7 +10,6 @@ import shutil
 import signal
 import socket
 import ssl
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -41,7 +41,11 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def edge(folder: Path) -> Iterator[Edge]:
     """With few logins per second, and little patience."""
-    settings = {"HTTP__HEADER_TIMEOUT_SECONDS": "1", "LIMITS__REQUESTS_PER_SECOND": "200"}
+    settings = {
+        "HTTP__HEADER_TIMEOUT_SECONDS": "1",
+        "HTTP__BODY_TIMEOUT_SECONDS": "1",
+        "LIMITS__REQUESTS_PER_SECOND": "50",
+    }
     served = str(folder / "one" / "tls" / "served.pem")
     sites = [(("mta-sts.a.test", "autoconfig.a.test", "autodiscover.a.test"), served, served)]
     with running(folder / "one", sites, **settings) as found:
@@ -92,6 +96,8 @@ def test_errors_of_nginx_have_the_envelope(edge: Edge) -> None:
             assert reply.get(name.decode()) == [value.decode()], (what, name)
         assert len(reply.get("strict-transport-security")) == (0 if what == "no TLS" else 1), what
     assert b'"code":"BAD_REQUEST"' in send_raw(edge.https, b"GARBAGE\r\n\r\n")
+    reply, protocol = edge.upload("/", Path(__file__), "-H", f"Content-Length: {1 << 40}")
+    assert (protocol, reply.status, reply.error["code"]) == ("HTTP/2", 413, "PAYLOAD_TOO_LARGE")
     assert nginx.ERRORS.keys() >= {400, 413, 414, 429, 494, 495, 496, 497, 502, 503, 504}
 
 
@@ -143,8 +149,7 @@ def test_of_14_logins_in_a_second_the_first_pass(edge: Edge) -> None:
     counts = Counter(re.findall(rb"HTTP/1.1 (\d+)", answers))
     assert counts[b"200"] + counts[b"429"] == 14
     assert 5 <= counts[b"200"] <= 10, counts
-    refused = edge.ask("POST", LOGIN, b"{}")
-    assert (refused.error["code"], refused.get("retry-after")) == ("RATE_LIMIT_EXCEEDED", ["1"])
+    assert answers.count(b'"code":"RATE_LIMIT_EXCEEDED"') == answers.count(b"\nRetry-After: 1\r") == counts[b"429"]
     assert ask(Connection(edge.https, source="127.0.0.10"), "POST", LOGIN, b"{}").status == 200
 
 
@@ -165,7 +170,7 @@ def test_a_flood_of_requests_is_limited_by_address_and_by_key(edge: Edge) -> Non
     def flood(source: str, **fields: str) -> Counter[int]:
         counts: Counter[int] = Counter()
         connection = Connection(edge.https, source=source)
-        for _ in range(700):
+        for _ in range(400):
             connection.request("GET", "/", headers=fields)
             response = connection.getresponse()
             response.read()
@@ -175,36 +180,23 @@ def test_a_flood_of_requests_is_limited_by_address_and_by_key(edge: Edge) -> Non
 
     first = flood("127.0.0.11", Authorization="Bearer one")
     assert first[429] > 0
-    assert first[200] >= 400
+    assert first[200] >= 100
     assert ask(Connection(edge.https, source="127.0.0.12"), "GET", "/").status == 200
 
 
 def test_memory_stays_flat_during_a_large_send(edge: Edge) -> None:
     edge.received.clear()
-    before, peak, is_over = edge.memory(), 0, threading.Event()
-
-    def measure() -> None:
-        nonlocal peak
-        while not is_over.is_set():
-            peak = max(peak, edge.memory())
-            time.sleep(0.02)
-
-    measuring = threading.Thread(target=measure)
-    measuring.start()
-    try:
+    with edge.growth() as most:
         assert edge.ask("POST", f"{PREFIX}/send", bytes(60 << 20)).status == 200
-    finally:
-        is_over.set()
-        measuring.join()
     assert edge.received[-1].size == 60 << 20
-    assert peak - before < 8 << 20, (before, peak)
-    assert not any(path.is_file() for path in edge.paths.nginx_tmp.rglob("*"))
+    assert most[0] < 8 << 20
+    assert edge.list_temporary_files() == []
 
 
-def test_a_slow_head_is_ended(edge: Edge) -> None:
-    connection = socket.create_connection((ADDRESS, edge.https), 30)
-    with trusting().wrap_socket(connection, server_hostname=HOSTNAME) as tls:
+def test_a_slow_head_and_a_slow_body_are_ended(edge: Edge) -> None:
+    with connect(edge) as pausing, connect(edge) as tls:
         began, is_open = time.monotonic(), True
+        pausing.sendall(f"POST /die HTTP/1.1\r\nHost: {HOSTNAME}\r\nContent-Length: 99\r\n\r\nx".encode())
         tls.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
         tls.settimeout(0.2)
         while is_open and time.monotonic() - began < 10:
@@ -216,6 +208,15 @@ def test_a_slow_head_is_ended(edge: Edge) -> None:
             except OSError:
                 is_open = False
         assert time.monotonic() - began < 5
+        with contextlib.suppress(OSError):
+            assert pausing.recv(100) == b""
+        # Later than the API, whose limit is a second: it answers, and nginx does not.
+        assert 2 < time.monotonic() - began < 15
+
+
+def connect(edge: Edge) -> ssl.SSLSocket:
+    connection = socket.create_connection((ADDRESS, edge.https), 30)
+    return trusting().wrap_socket(connection, server_hostname=HOSTNAME)
 
 
 def test_the_proxy_protocol_counts_from_listed_networks_only(balanced: Edge) -> None:
