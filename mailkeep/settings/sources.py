@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import os
 import tomllib
@@ -10,11 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import urlsplit
 
 import msgspec
 
-from mailkeep.core.network import covers
+from mailkeep.settings.contradictions import list_contradictions
 from mailkeep.settings.effects import Effect, find_effect
 from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField, is_storable
 from mailkeep.settings.providers import SECRET_MEMBERS
@@ -164,11 +162,8 @@ def _resolve(
                 faults.append(f"{raw.key} ({raw.origin}): {fault}")
                 by_key[raw.key] = str(fault)
     settings = Settings(**{name: section(**values[name]) for name, section in SECTIONS.items()})
-    if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
-        faults.append("mta.host: expected a host name, because mta.mode is smtp")
     if not faults:
-        faults += _check_providers(settings) + _check_ports(settings) + _check_credentials(settings)
-        faults += _check_webmail(settings)
+        faults += list_contradictions(settings)
     if faults:
         between = (fault.partition(": ") for fault in faults)
         raise SettingsError(faults, {key: text for key, _, text in between if key in FIELDS} | by_key)
@@ -204,91 +199,6 @@ def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list
                 )
             )
     return values
-
-
-def _check_providers(settings: Settings) -> list[str]:
-    """Errors: providers with an http:// issuer, if no loopback network is allowed."""
-    loopback = ("127.0.0.0/8", "::1/128")
-    if any(covers(loopback, allowed) for allowed in settings.oidc.allowed_networks):
-        return []
-    return [
-        f"oidc.providers: {provider.id} has an http:// issuer, but oidc.allowed_networks has no loopback network"
-        for provider in settings.oidc.providers
-        if provider.is_plain
-    ]
-
-
-def _check_credentials(settings: Settings) -> list[str]:
-    """Errors: credentials for relays and name servers that are incomplete, or would be sent without verified TLS; DANE
-    without TLS.
-    """
-    outbound, mta = settings.outbound, settings.mta
-    faults: list[str] = []
-    if mta.username and mta.tls == "none":
-        faults.append("mta.tls: expected starttls or tls, because mta.username is set")
-    if outbound.tls == "none" and (outbound.dane or outbound.mta_sts):
-        name = "dane" if outbound.dane else "mta_sts"
-        faults.append(f"outbound.tls: expected may or encrypt, because outbound.{name} is set")
-    if outbound.relay_username and outbound.relay_tls == "none":
-        faults.append("outbound.relay_tls: expected starttls or tls, because outbound.relay_username is set")
-    if outbound.relay_username and not outbound.relay:
-        faults.append("outbound.relay: expected host:port, because outbound.relay_username is set")
-    if bool(outbound.relay_username) != bool(outbound.relay_password):
-        set_, missing = ("username", "password") if outbound.relay_username else ("password", "username")
-        faults.append(f"outbound.relay_{missing}: expected a value, because outbound.relay_{set_} is set")
-    if settings.dns.provider == "rfc2136":
-        required = ("update_server", "tsig_key", "tsig_secret")
-        missing_keys = [f"dns.{name}" for name in required if not getattr(settings.dns, name)]
-        faults += [f"{key}: expected a value, because dns.provider is rfc2136" for key in missing_keys]
-    return faults + _check_acme(settings)
-
-
-def _check_acme(settings: Settings) -> list[str]:
-    """Errors: no agreement to the terms, half an external account binding, or DNS-01 without a DNS provider."""
-    acme = settings.acme
-    faults: list[str] = []
-    if acme.enabled and not acme.agree_terms:
-        faults.append("acme.agree_terms: expected true, because acme.enabled is set")
-    if acme.enabled and acme.challenge == "dns" and settings.dns.provider == "none":
-        faults.append("acme.challenge: expected http, because dns.provider is none")
-    if bool(acme.eab_key_id) != bool(acme.eab_key):
-        set_, missing = ("key_id", "key") if acme.eab_key_id else ("key", "key_id")
-        faults.append(f"acme.eab_{missing}: expected a value, because acme.eab_{set_} is set")
-    return faults
-
-
-def _check_ports(settings: Settings) -> list[str]:
-    """Errors: two services on the same port."""
-    faults: list[str] = []
-    names: dict[int, str] = {}
-    found = {f"ports.{name}": port for name, port in dataclasses.asdict(settings.ports).items()}
-    if settings.edge.enabled:
-        found |= {"edge.http_port": settings.edge.http_port, "edge.https_port": settings.edge.https_port}
-    for key, port in found.items():
-        if port and port in names:
-            faults.append(f"{key}: expected another port than {names[port]}, which is {port} too")
-        names.setdefault(port, key)
-    return faults
-
-
-def _check_webmail(settings: Settings) -> list[str]:
-    """Errors: the webmail without a host name of its own."""
-    host = settings.webmail.host.lower()
-    faults: list[str] = []
-    if settings.webmail.enabled and not host:
-        faults.append("webmail.host: expected a host name, because webmail.enabled is true")
-    if settings.webmail.enabled and not settings.edge.enabled:
-        faults.append("webmail.enabled: expected false, because edge.enabled is false")
-    others = {
-        "http.public_url": urlsplit(settings.http.public_url).hostname,
-        "server.hostname": settings.server.hostname,
-    }
-    faults += [
-        f"webmail.host: expected another host name than that of {key}"
-        for key, other in others.items()
-        if host and other and host == other.lower()
-    ]
-    return faults
 
 
 def mask_secrets(value: Any) -> object:

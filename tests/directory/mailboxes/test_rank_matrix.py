@@ -38,6 +38,8 @@ ROUTES: Mapping[str, Any] = {
     "DELETE /mailboxes/{id}/filtering/entries/{entry_id}": None,
     "POST /mailboxes/{id}/filtering/test": {"from": "ann@else.test"},
     "POST /mailboxes/{id}/junk/{message_id}/release": {},
+    "POST /mailboxes/{id}/setup-link": None,
+    "DELETE /mailboxes/{id}/setup-link": None,
 }
 FIELDS: Mapping[str, Any] = {
     "local_part": "moved",
@@ -51,7 +53,10 @@ FIELDS: Mapping[str, Any] = {
     "require_app_passwords": True,
 }
 # What does not affect the owner's access and mail.
-OPEN = {"POST /mailboxes/{id}/recalculate", "POST /mailboxes/{id}/filtering/test", "name", "time_zone"}
+OPEN = {
+    "POST /mailboxes/{id}/recalculate", "POST /mailboxes/{id}/filtering/test", "POST /mailboxes/{id}/setup-link",
+    "DELETE /mailboxes/{id}/setup-link", "name", "time_zone",
+}  # fmt: skip
 # Only admins change Sieve scripts of others.
 NEEDS_ADMIN = "/sieve/"
 

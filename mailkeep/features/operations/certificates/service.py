@@ -33,6 +33,7 @@ from mailkeep.features.operations.certificates.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.mail.daemons.nginx import list_server_names
 from mailkeep.net.acme import jws
 from mailkeep.net.acme.answers import AcmeError
 from mailkeep.net.acme.client import AcmeClient, Authority, Proof, Publisher
@@ -54,8 +55,9 @@ def list_wanted(settings: Settings, name: str) -> tuple[str, ...]:
     """The host names that the certificate should have, for the server or a domain, in the order of preference."""
     if name != SERVER:
         return tuple(f"{label}.{name}" for label in settings.acme.domain_names)
-    webmail = getattr(getattr(settings, "webmail", None), "host", "")
-    names = (settings.server.hostname, webmail)
+    served = list_server_names(settings) if settings.edge.enabled else []
+    webmail = settings.webmail.host if settings.webmail.enabled else ""
+    names = [settings.server.hostname, *(served if settings.server.hostname else []), webmail]
     return tuple(dict.fromkeys(each.lower().removesuffix(".") for each in names if each))
 
 
