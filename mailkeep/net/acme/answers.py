@@ -13,6 +13,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.net.client import OutboundResponse
 
 T = TypeVar("T")
+_LONGEST_WAIT = 30 * 86_400.0  # seconds
 
 
 class Meta(msgspec.Struct, rename={"external": "externalAccountRequired"}):
@@ -128,14 +129,16 @@ def explain_invalid(found: Order) -> AcmeError:
 def _explain_problem(problem: Problem, fallback: str, retry_after: float | None) -> AcmeError:
     kind = problem.type.rpartition(":")[2]
     details = [problem.detail or fallback, *(each.detail for each in problem.subproblems)]
-    text = " ".join(" ".join(details).split())[:500]
+    text = "".join(character if character.isprintable() else " " for character in " ".join(details))
+    text = " ".join(text.split())[:500]
     return AcmeError(f"The authority refused: {text}{f' ({kind})' if kind else ''}", kind, retry_after)
 
 
 def retry_after(response: OutboundResponse) -> float | None:
-    """Seconds: the field is a number or a date."""
+    """Seconds, at most 30 days: the field is a number or a date."""
     text = response.headers.get("retry-after", "")
     try:
-        return float(text) if text.isdigit() else (parsedate_to_datetime(text) - utc_now()).total_seconds()
+        wait = float(text) if text.isdigit() else (parsedate_to_datetime(text) - utc_now()).total_seconds()
+        return min(wait, _LONGEST_WAIT)
     except (ValueError, TypeError):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +37,7 @@ _MAX_ANSWER = 256 << 10
 _SECONDS = 30.0
 _POLL_SECONDS = 120.0
 _MIN_PAUSE, _MAX_PAUSE = 0.2, 10.0
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)  # RFC 8555 §8.3
 
 Challenge = Literal["http-01", "dns-01"]
 
@@ -170,14 +172,14 @@ class AcmeClient:
             del payload["replaces"]
             response = await self._post(directory.new_order, payload)
         place, order = response.headers.get("location", ""), decode(response, Order)
+        if len(order.authorizations) > len(request.names):
+            raise AcmeError("The authority asks for more authorizations than there are names.")
         for url in order.authorizations:
-            await self._authorize(url, request.challenge, publisher)
+            await self._authorize(url, request, publisher)
         await self._wait(place, ("ready", "valid"))
         await self._post(order.finalize, {"csr": _make_csr(request.names, certificate_key)})
         order = await self._wait(place, ("valid",))
-        chain = (await self._post(order.certificate, None)).body
-        _require_match(chain, certificate_key)
-        return chain.decode("ascii")
+        return _read_chain(await self._post(order.certificate, None), request.names, certificate_key)
 
     async def revoke(self, chain: str, reason: int) -> None:
         """Revoke a certificate that this account has ordered (§7.6); also if it is revoked already."""
@@ -203,14 +205,18 @@ class AcmeClient:
             return None
         return Window(start, end, retry_after(response))
 
-    async def _authorize(self, url: str, kind: Challenge, publisher: Publisher) -> None:
+    async def _authorize(self, url: str, request: OrderRequest, publisher: Publisher) -> None:
         authorization = decode(await self._post(url, None), Order)
         if authorization.status == "valid" or authorization.identifier is None:
             return
-        name = authorization.identifier.value
+        name, kind = authorization.identifier.value.lower(), request.challenge
+        if name not in request.names:
+            raise AcmeError("The authority asks for the authorization of a name that was not ordered.")
         challenge = next((each for each in authorization.challenges if each.type == kind), None)
         if challenge is None:
             raise AcmeError(f"The authority does not offer {kind} for {name}.")
+        if not _TOKEN.fullmatch(challenge.token):
+            raise AcmeError(f"The authority's token for {name} is not valid.")
         content = jws.key_authorization(self._key, challenge.token)
         proof = Proof(name, challenge.token, jws.dns_value(content) if kind == "dns-01" else content)
         try:
@@ -295,14 +301,24 @@ def _make_csr(names: Sequence[str], key: AccountKey) -> str:
     return encode_base64url(request.public_bytes(Encoding.DER))
 
 
-def _require_match(chain: bytes, key: AccountKey) -> None:
+def _read_chain(response: OutboundResponse, names: Sequence[str], key: AccountKey) -> str:
+    """The chain in PEM, without anything between its certificates. AcmeError unless it is for this key and exactly
+    these names, which the daemons' configuration will contain.
+    """
+    if response.truncated:
+        raise AcmeError("The authority's answer is too large.")
     try:
-        leaf = x509.load_pem_x509_certificates(chain)[0]
-        matches = leaf.public_key() == key.public_key()
-    except ValueError:
+        chain = x509.load_pem_x509_certificates(response.body)
+        matches = chain[0].public_key() == key.public_key()
+        alternative = chain[0].extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        found = {name.lower() for name in alternative.get_values_for_type(x509.DNSName)}
+    except (ValueError, x509.ExtensionNotFound):
         raise AcmeError("What the authority sent is not a certificate in PEM.") from None
     if not matches:
         raise AcmeError("The certificate is not for the requested key.")
+    if found != set(names):
+        raise AcmeError("The certificate is not for the requested names.")
+    return "".join(each.public_bytes(Encoding.PEM).decode("ascii") for each in chain)
 
 
 def _require_profile(directory: Directory, profile: str) -> None:

@@ -30,7 +30,7 @@ from mailkeep.settings import Settings
 log = structlog.get_logger("mailkeep.certificates")
 
 _CHECK_SECONDS = 10.0
-_LINKS = ("key.pem", "fullchain.pem")
+_PAIR, _LINKS = "pair.pem", ("key.pem", "fullchain.pem")
 _MAIL = "mail."
 
 
@@ -111,7 +111,8 @@ def write_files(
     if served.exists() and served.read_bytes() != before and SERVER not in changed:
         changed.append(SERVER)
     names = {pair.name for pair in pairs}
-    for old in [each for each in folder.iterdir() if each.is_dir() and each.name not in names]:
+    # A folder without our file is an administrator's.
+    for old in [each for each in folder.iterdir() if each.name not in names and (each / _PAIR).is_file()]:
         shutil.rmtree(old)  # nothing names it any more
         changed.append(old.name)
     return changed
@@ -121,8 +122,8 @@ def _write_pair(folder: Path, pair: StoredPair) -> bool:
     folder.mkdir(mode=0o700, exist_ok=True)
     for name in _LINKS:
         if not (folder / name).is_symlink():
-            (folder / name).symlink_to("pair.pem")
-    path, text = folder / "pair.pem", f"{pair.key.decode('ascii').strip()}\n{pair.chain}"
+            (folder / name).symlink_to(_PAIR)
+    path, text = folder / _PAIR, f"{pair.key.decode('ascii').strip()}\n{pair.chain}"
     if path.exists() and path.read_text("ascii") == text:
         return False
     write_atomically(path, text, 0o600)

@@ -28,6 +28,7 @@ VARIANTS: list[dict[str, str]] = [
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',
         "PORTS__POP3": "0",
         "EDGE__PROXY_NETWORKS": '["192.0.2.0/24"]',
+        "ACME__DOMAIN_NAMES": '["mail"]',
     },
     {"SERVER__ADDRESSES": '["192.0.2.1"]', "OUTBOUND__HIDE_CLIENT": "false"},
 ]

@@ -18,6 +18,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.operations.certificates import rules, service
 from mailkeep.net.acme.answers import AcmeError, explain_refusal
+from mailkeep.net.acme.client import AcmeClient
 from mailkeep.net.client import OutboundResponse
 from tests.operations.certificates.conftest import HOST, Scene
 from tests.support.knot import KEY_NAME, KNOTD, SECRET, Knot
@@ -170,6 +171,19 @@ async def test_renewal_in_the_window_of_the_authority_with_another_key(scene: Sc
     assert old.public_key() != new.public_key()
 
 
+async def test_a_window_after_the_end_of_the_certificate_does_not_delay_the_renewal(scene: Scene) -> None:
+    await scene.work()
+    before = await scene.find()
+    assert before.chain
+    assert before.not_after
+    scene.pebble.suggest(before.chain, before.not_after, before.not_after + timedelta(days=30))
+    scene.api.clock.advance(hours=6)
+    await scene.work()
+    asked = await scene.find()
+    assert asked.renew_at is not None
+    assert asked.renew_at < before.not_after - timedelta(hours=12)
+
+
 async def test_short_lived_profile_is_renewed_at_half_of_its_life_without_ari(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +231,29 @@ async def test_revoked_and_replaced(scene: Scene, at_once: bool) -> None:
     assert after.serial != before.serial
     assert scene.pebble.status_of(before.serial) == "Revoked"
     assert scene.pebble.status_of(after.serial) == "Valid"
+
+
+async def test_a_revocation_that_is_requested_during_a_renewal_concerns_the_old_certificate(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await scene.work()
+    before = await scene.find()
+    await renew(scene)
+    obtain, orders = AcmeClient.obtain, list[str]()
+
+    async def obtain_slowly(*arguments: Any) -> str:
+        orders.append(await obtain(*arguments))
+        if len(orders) == 1:
+            async with scene.api.app.db.tx() as conn:
+                await service.revoke(scene.api.app, conn, SUE, before.id, "key_compromise", at_once=False)
+        return orders[-1]
+
+    monkeypatch.setattr(AcmeClient, "obtain", obtain_slowly)
+    await scene.work()
+    after = await scene.find()
+    assert scene.pebble.status_of(before.serial) == "Revoked"
+    assert scene.pebble.status_of(after.serial) == "Valid"
+    assert (after.revoke_reason, after.revoking) == (None, None)
 
 
 async def test_a_revoked_certificate_is_replaced_because_ari_says_so(scene: Scene) -> None:

@@ -101,6 +101,28 @@ def test_errors_of_nginx_have_the_envelope(edge: Edge) -> None:
     assert nginx.ERRORS.keys() >= {400, 413, 414, 429, 494, 495, 496, 497, 502, 503, 504}
 
 
+def test_no_token_and_no_request_over_a_limit_is_in_the_log(edge: Edge, folder: Path) -> None:
+    """T52: also not if the API is away."""
+    templates = [each.path if not each.prefixed else PREFIX + each.path for each in ENDPOINTS]
+    paths = {each for each in templates if "{token}" in each or "/oidc/callback/" in each}
+    paths.remove("/.well-known/acme-challenge/{token}")  # which is no secret
+    assert len(paths) == 5
+    for path in paths:
+        assert edge.ask("GET", re.sub(r"\{\w+\}", "secret", path) + "?code=secret/die").status == 503, path
+    assert edge.ask("GET", "/setup/secret/die", name="autoconfig.a.test").status == 503
+    connection, statuses = Connection(edge.https, source="127.0.0.13"), set[int]()
+    while 429 not in statuses:
+        connection.request("POST", LOGIN, b"{}", {"Referer": "https://secret.test"})
+        response = connection.getresponse()
+        response.read()
+        statuses.add(response.status)
+    connection.close()
+    edge.ask("GET", "/logged/die")
+    log = (folder / "one" / "nginx.log").read_text()
+    assert "/logged/die" in log
+    assert "secret" not in log
+
+
 def test_unknown_names_are_rejected_at_the_handshake(edge: Edge) -> None:
     for name in ("other.test", None):
         with (

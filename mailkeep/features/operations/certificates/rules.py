@@ -43,15 +43,15 @@ def describe(chain: str) -> Leaf:
 
 
 def renewal_time(certificate: TlsCertificate, window: Window | None, at: datetime) -> datetime | None:
-    """When to renew: at a moment in the window, but not again within six hours, also if the clock is wrong; None
-    without a certificate.
+    """When to renew: at a moment in the window, or when a tenth of the lifetime is left, if that is earlier. Not again
+    within six hours, also if the clock is wrong. None without a certificate.
     """
     if certificate.not_after is None or certificate.not_before is None:
         return None
     share = _share(certificate)
     lifetime = certificate.not_after - certificate.not_before
     if window is not None:
-        found = window.start + (window.end - window.start) * share
+        found = min(window.start + (window.end - window.start) * share, certificate.not_after - lifetime / 10)
     else:
         left = lifetime / 2 if lifetime < _SHORT_LIFETIME else lifetime / 3
         found = certificate.not_after - left - lifetime * share / 50

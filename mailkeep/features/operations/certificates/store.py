@@ -163,8 +163,8 @@ async def release(conn: Conn, job: TlsCertificate, at: datetime) -> None:
 async def save_issued(
     conn: Conn, job: TlsCertificate, pair: tuple[str, bytes], leaf: Leaf, checks: Sequence[NameCheck], at: datetime
 ) -> bool:
-    """Store a new certificate: its chain and sealed key. The previous one is to be revoked if that was requested. It is
-    due at once, for what follows. False if another worker has claimed it meanwhile.
+    """Store a new certificate: its chain and sealed key. The previous one is to be revoked if that was requested, also
+    during the order. It is due at once, for what follows. False if another worker has claimed it meanwhile.
     """
     cursor = await conn.execute(
         """
@@ -173,7 +173,7 @@ async def save_issued(
             serial = %(serial)s, fingerprint = %(fingerprint)s, not_before = %(not_before)s,
             not_after = %(not_after)s, issued_at = %(at)s, renew_at = NULL, checks = %(checks)s, problem = '',
             failures = 0, alerted = false, forced = c.forced AND NOT %(was_forced)s,
-            revoking = CASE WHEN %(was_revoked)s THEN coalesce(c.revoking, c.chain) ELSE c.revoking END,
+            revoking = CASE WHEN c.revoke_reason IS NOT NULL THEN coalesce(c.revoking, c.chain) END,
             next_attempt_at = %(at)s
         WHERE c.id = %(id)s AND c.claims = %(claims)s
         """,
@@ -190,7 +190,6 @@ async def save_issued(
             "not_after": leaf.not_after,
             "checks": Jsonb(msgspec.to_builtins(tuple(checks))),
             "was_forced": job.forced,
-            "was_revoked": job.revoke_reason is not None,
             "at": at,
         },
     )
