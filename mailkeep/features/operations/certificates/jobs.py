@@ -16,7 +16,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.operations.certificates import rules, service, store
-from mailkeep.features.operations.certificates.model import NameCheck, OrderOutcome, TlsCertificate
+from mailkeep.features.operations.certificates.model import SERVER, NameCheck, OrderOutcome, TlsCertificate
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
 from mailkeep.features.record.system_mail import service as system_mail
@@ -49,7 +49,7 @@ class CertificateWorker(QueueWorker[TlsCertificate]):
         if not settings.is_full_profile:
             return ()
         # Time in steps, so that a clock that was set back does not delay it.
-        wanted = (settings.acme, settings.tls, settings.server.hostname)
+        wanted = (settings.acme, settings.tls, service.list_wanted(settings, SERVER))
         step = (wanted, at.timestamp() // _ADD_EVERY.total_seconds())
         async with self._app.db.autocommit() as conn:
             if step != self._added:
