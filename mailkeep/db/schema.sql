@@ -268,7 +268,7 @@ TABLE certificates
     CONSTRAINT certificates_revoke_reason CHECK (((revoke_reason >= 0) AND (revoke_reason <= 10)))
     CONSTRAINT certificates_source CHECK ((source = ANY (ARRAY['none'::text, 'acme'::text, 'file'::text, 'self_signed'::text])))
     CREATE INDEX certificates_due ON certificates USING btree (next_attempt_at)
-    CREATE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
+    CREATE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates FOR EACH ROW EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE counters WITH (fillfactor=50)

@@ -18,4 +18,4 @@ CREATE OR REPLACE TRIGGER key_sessions_notify AFTER INSERT OR UPDATE ON key_sess
 CREATE OR REPLACE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR EACH ROW
     WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();
 CREATE OR REPLACE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates
-    FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();
+    FOR EACH ROW EXECUTE FUNCTION notify_nodes();

@@ -335,10 +335,13 @@ async def test_a_self_signed_certificate_replaces_none_that_was_ordered_meanwhil
     await scene.work()
     before = await scene.find()
     assert before.chain
-    async with scene.api.app.db.autocommit() as conn:
+    async with scene.api.app.db.autocommit() as conn, scene.api.app.db.listen("mailkeep_node") as listening:
         await service.record_served(scene.api.app, conn, "self_signed", before.chain)
         assert await scene.find() == before
-        await service.record_served(scene.api.app, conn, "file", before.chain)
+        for _ in range(2):
+            await service.record_served(scene.api.app, conn, "file", before.chain)
+        # `node` records it whenever it is notified: what changes nothing must not notify it.
+        assert [each.payload async for each in listening.notifies(timeout=2, stop_after=2)] == ["certificates"]
     assert ((await scene.find()).source, (await scene.find()).chain) == ("file", None)
 
 
