@@ -56,7 +56,7 @@ daemons: dev
 		echo "Installing Knot and swaks, a DNS server and a mail client for the tests …" >&2; export DEBIAN_FRONTEND=noninteractive; policy=/usr/sbin/policy-rc.d; \
 		[ -e $$policy ] || { printf '#!/bin/sh\nexit 101\n' >$$policy; chmod +x $$policy; trap "rm $$policy" EXIT; }; \
 		timeout 300 apt-get update -qq; \
-		timeout 900 apt-get install -y -qq --no-install-recommends knot swaks </dev/null >/dev/null || \
+		timeout 900 apt-get install -y -qq --no-install-recommends knot swaks libnet-ssleay-perl </dev/null >/dev/null || \
 		echo "Knot and swaks can't be installed: the tests that need them are skipped." >&2; }
 
 	@$(MAKE) --no-print-directory $(PEBBLE) || echo "Pebble can't be built: the tests that need it are skipped." >&2
