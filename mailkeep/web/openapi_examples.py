@@ -46,7 +46,7 @@ _BY_FIELD: dict[str, Any] = {
     "message_count": 12,
     "message_id": _MESSAGE_ID,
     "name": "Example",
-    "next_attempt_at": None,
+    "next_attempt_at": _LATER,
     "oidc_provider": None,
     "parent_id": None,
     "passkeys": 0,

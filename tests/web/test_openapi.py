@@ -125,6 +125,7 @@ def test_request_and_response_examples_match_their_schemas():
                     ("get", "/domains/{id}/zone-file"),
                     ("get", "/dns/server/zone-file"),
                     ("get", "/.well-known/mta-sts.txt"),
+                    ("get", "/.well-known/acme-challenge/{token}"),
                     ("get", "/sandbox/messages/{id}/html"),
                     ("get", "/sandbox/messages/{id}/raw"),
                     ("get", "/sandbox/messages/{id}/attachments/{number}"),

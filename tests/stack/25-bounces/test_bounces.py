@@ -118,11 +118,11 @@ def test_mail_that_an_alias_forwards_has_no_bounce_address(stack: Stack, domain:
 
 def test_late_reports_about_a_forwarded_message_go_to_its_author(stack: Stack, domain: str) -> None:
     """Real and forged: they change neither its status nor the suppressions."""
-    domain_id = stack.make_domain("later.test")
+    domain_id = stack.make_domain("late-forward.test")
     to, author = "friend+forwarded@remote.test", "author+later@remote.test"
     stack.do("POST", "/aliases", {"domain_id": domain_id, "source_local_part": "team", "destination": to})
     with stack.afar(REMOTE) as client:
-        client.sendmail(author, ["team@later.test"], letter("team@later.test", "Forwarded"))
+        client.sendmail(author, ["team@late-forward.test"], letter("team@late-forward.test", "Forwarded"))
     address = envelope_sender(stack, to)
     assert address.startswith("SRS0=")
     report(stack, address, dsn(to))
@@ -137,7 +137,7 @@ def test_late_reports_about_a_forwarded_message_go_to_its_author(stack: Stack, d
     local = f"b+{row['id'].replace('-', '')}{'0' * 28}"
     with stack.afar(REMOTE) as client:
         client.mail("<>")
-        assert client.rcpt(f"{local}@later.test")[0] == 550
+        assert client.rcpt(f"{local}@late-forward.test")[0] == 550
         assert client.rcpt(re.sub(r"=\w{6}=", "=AAAAAA=", address, count=1))[0] == 550
     message(stack, row["id"], "delivered")
     assert suppressions(stack, domain_id) == {}
