@@ -149,7 +149,9 @@ def check_results(stack: Stack, mailbox_id: str, app_password: str, attachment: 
     session = open_managesieve(stack, OWNER, app_password)
     try:
         session.sendall(b'GETSCRIPT "webmail"\r\n')
-        script = session.recv(1 << 16).decode()
+        script = ""
+        while not script.endswith('OK "Getscript completed."\r\n') and (part_read := session.recv(1 << 16)):
+            script += part_read.decode()
     finally:
         session.close()
     assert "fileinto" in script
