@@ -77,7 +77,9 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> st
         if not (self_signed.exists() and _is_valid_for(self_signed, hostname, at)):
             write_atomically(self_signed, _create_self_signed(hostname, at), 0o600)
         pair = _read_combined(self_signed)
-    write_atomically(folder / _SERVED, _combine(pair), 0o600)
+    served, combined = folder / _SERVED, _combine(pair)
+    if not served.exists() or served.read_text("ascii") != combined:
+        write_atomically(served, combined, 0o600)
     return find_served_file(folder)
 
 

@@ -74,7 +74,8 @@ class CertificateFiles:
 
     def _install(self) -> None:
         settings = self._app.settings
-        certificate.install(settings, self._folder, settings.server.name, self._app.clock())
+        if not settings.tls.certificate_file:  # else `certificate.Renewal` replaces it, and refuses an expired one
+            certificate.install(settings, self._folder, settings.server.name, self._app.clock())
 
     async def _record_served(self, is_ordered: bool) -> None:
         """Note the administrator's or self-signed certificate in the list; one that was ordered is there already."""

@@ -110,8 +110,9 @@ def test_without_settings_a_self_signed_certificate_is_kept(folder: Path, tmp_pa
     first = served(folder)
     begins, ends = certificate.find_validity(first)
     assert begins < NOW < NOW + timedelta(days=3000) < ends
+    written = (folder / "served.pem").stat().st_ino
     certificate.install(none, folder, "mx.example.test", NOW)
-    assert served(folder) == first
+    assert (served(folder), (folder / "served.pem").stat().st_ino) == (first, written)
     certificate.install(none, folder, "other.example.test", NOW)
     assert served(folder) != first
 
