@@ -75,7 +75,10 @@ class TlsSettings:
     """The certificate for SMTP, submission, IMAP, POP3 and ManageSieve, or for the listener of the embedded profile."""
 
     certificate_file: str = _setting(
-        "", "The certificate with its chain, in PEM; empty: one from ACME, else a self-signed one.", PATH, read_at_start=ALL
+        "",
+        "The certificate with its chain, in PEM; empty: one from ACME, else a self-signed one.",
+        PATH,
+        read_at_start=ALL,
     )
     key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH, read_at_start=ALL)
 
