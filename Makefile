@@ -52,7 +52,7 @@ test: dev browser daemons $(OIDC_PROVIDER) ## everything: checks, then all tests
 daemons: dev
 	@[ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || $(BIN)/mailkeep install --antivirus --webmail >&2 || \
 		echo "The mail daemons can't be installed: tests of the full profile will be skipped." >&2
-	@{ command -v knotd && command -v swaks; } >/dev/null || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
+	@{ command -v knotd && command -v swaks && perl -MNet::SSLeay -e 1; } >/dev/null 2>&1 || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
 		echo "Installing Knot and swaks, a DNS server and a mail client for the tests …" >&2; export DEBIAN_FRONTEND=noninteractive; policy=/usr/sbin/policy-rc.d; \
 		[ -e $$policy ] || { printf '#!/bin/sh\nexit 101\n' >$$policy; chmod +x $$policy; trap "rm $$policy" EXIT; }; \
 		timeout 300 apt-get update -qq; \

@@ -323,7 +323,7 @@ def test_a_forged_header_on_the_listener_does_not_count(webmail: Webmail, mark: 
     mailbox = webmail.make_mailbox("forged")
     with socket.create_connection((paths.own_address, IMAP_PORT), 30, (paths.own_address, 0)) as connection:
         # Another name than ours; with it the connection counts as protected, so that the password is looked at.
-        connection.sendall(write_header("203.0.113.77", 4711, mark or "x"))
+        connection.sendall(write_header("203.0.113.78", 4711, mark or "x"))
         stream = connection.makefile("rwb")
         assert stream.readline().startswith(b"* OK")
         stream.write(f'a LOGIN "{mailbox["address"]}" "{PASSWORD}"\r\n'.encode())
