@@ -23,11 +23,13 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.cli import doctor_mail
 from mailkeep.run.runtime import certificate
 from mailkeep.run.runtime.certificate import KeyPair, Renewal
+from mailkeep.run.runtime.certificate_files import CertificateFiles
 from mailkeep.run.runtime.finding import Level
 from mailkeep.settings import Settings, load_settings
 from mailkeep.settings.edge import EdgeSettings
 from mailkeep.settings.server import ServerSettings
 from mailkeep.settings.tree import HttpSettings
+from tests.support.client import Api
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -276,3 +278,17 @@ def test_doctor_names_what_browsers_will_not_accept(tmp_path: Path):
     assert check("https://mail.example.test") == [(Level.WARNING, "The certificate is not for mail.example.test.")]
     ((level, _),) = check("https://mx.example.test")
     assert level is Level.OK
+
+
+async def test_an_administrators_expired_pair_does_not_replace_the_served_one(
+    api: Api, folder: Path, settings: Settings, tmp_path: Path
+):
+    """Neither `Renewal`, nor the process that writes certificates from ACME, which looks every ten seconds."""
+    current = pair()
+    write(tmp_path, current)
+    certificate.install(settings, folder, "mx.example.test", NOW)
+    api.app.settings = settings
+    files = CertificateFiles(api.app, InstancePaths(folder.parent, tmp_path), Reloads())
+    write(tmp_path, pair(-timedelta(days=9), -timedelta(days=1)))
+    await files.sync()
+    assert served(folder) == current

@@ -110,9 +110,10 @@ def test_an_address_that_guesses_at_many_accounts_is_blocked(stack: Stack) -> No
     guesses = [(PROTOCOLS[next(numbers) % 4], address, f"guess {n}") for n in range(8) for address in mailboxes]
     with ThreadPoolExecutor(12) as pool:
         assert not any(pool.map(lambda guess: attacker.opens(*guess), guesses))
-    eventually(lambda: sum(verified(stack, each) for each in mailboxes) == 30, what="the log of 30 guesses")
     (block,) = blocks(stack, address="127.0.41.1", account=None)
     assert block["failures"] == 30
+    eventually(lambda: sum(verified(stack, each) for each in mailboxes) >= 30, what="the log of 30 guesses")
+    assert sum(verified(stack, each) for each in mailboxes) == 30
     with ThreadPoolExecutor(8) as pool:
         right = list(pool.map(lambda protocol: attacker.opens(protocol, mailboxes[0]), PROTOCOLS))
         own = list(pool.map(lambda protocol: attacker.opens(protocol, owner), PROTOCOLS))
