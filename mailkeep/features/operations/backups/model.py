@@ -1,0 +1,73 @@
+"""A backup, and an operation on backups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from mailkeep.backup.layout import Counts
+
+BackupState = Literal["running", "succeeded", "failed", "cancelled"]
+OperationKind = Literal["create", "verify", "restore", "prune", "key"]
+OperationState = Literal["waiting", "running", "succeeded", "failed", "cancelled"]
+Trigger = Literal["manual", "schedule", "upgrade"]
+"""What a backup was made for."""
+BACKUP_FOLDER = "backup"
+"""The folder in the data directory with what backups need: password, index, caches, and the default repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The last verification of a backup: when, whether it is as it should be, and the text that says why."""
+
+    at: datetime
+    is_ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup. `snapshot` is restic's ID, empty until it is stored; `size_bytes` what it contains, `added_bytes` what
+    it added to the repository. `version`: of the Mailkeep that made it.
+    """
+
+    id: UUID
+    state: BackupState
+    trigger: Trigger
+    created_at: datetime
+    finished_at: datetime | None = None
+    snapshot: str = ""
+    size_bytes: int | None = None
+    added_bytes: int | None = None
+    counts: Counts | None = None
+    verification: Verification | None = None
+    error: str | None = None
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupOperation:
+    """An operation. `phase` is what it does now, `done` of `total` its progress in bytes (or steps).
+
+    `argument` is what the kind needs, `result` what it found. `backup_id`: the backup that it makes or uses.
+    """
+
+    id: UUID
+    kind: OperationKind
+    state: OperationState
+    backup_id: UUID | None
+    author_id: UUID | None
+    author: str
+    created_at: datetime
+    argument: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    is_cancel_requested: bool = False
+    result: Mapping[str, Any] | None = None
+    error: str | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
