@@ -168,8 +168,8 @@ class Repository:
     async def list_snapshots(self, tags: Sequence[str] = ()) -> list[Snapshot]:
         """The snapshots that have all these tags, oldest first."""
         output = await self._run("snapshots", "--json", "--no-lock", *(["--tag", ",".join(tags)] if tags else []))
-        found = msgspec.json.decode(output, type=list[Snapshot] | None) or []
-        return sorted(found, key=lambda snapshot: snapshot.time)
+        found: list[Snapshot] | None = msgspec.json.decode(output, type=list[Snapshot] | None)
+        return sorted(found or [], key=lambda snapshot: snapshot.time)
 
     async def forget(self, snapshots: Sequence[str]) -> None:
         """Remove snapshots by ID. Their data stays until `prune`."""
