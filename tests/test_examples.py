@@ -21,6 +21,7 @@ from uuid import UUID
 import pytest
 from jsonschema import Draft202012Validator
 
+from mailkeep.backup import restic
 from mailkeep.features.operations.certificates import service as certificates
 from mailkeep.features.operations.orchestrator import service as orchestrator
 from mailkeep.features.record.node_tasks import service as node_tasks
@@ -123,6 +124,12 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
         results = {"sieve.list": {"scripts": [script]}, "sieve.get": {"script": script}, "sieve.change": done}
         async with agent(post, results):
             return await ask(post, endpoint, example, names)
+    if endpoint.path.startswith("/backups"):
+        if not restic.find_program():
+            pytest.skip("restic is not installed")
+        await post.api.sql("DELETE FROM backup_operations")  # those of other examples
+        if endpoint.path.endswith("/cancel"):
+            names = names | {"running_backup_id": str(await post.api.running_backup())}
     if endpoint.path.startswith("/sieve/") and not shutil.which("sieve-test"):
         pytest.skip("Pigeonhole is not installed")
     if endpoint.path == mta_sts.PATH:
