@@ -23,6 +23,7 @@ from uuid import UUID
 import cbor2
 import pytest
 
+from mailkeep.backup import restic
 from mailkeep.core import totp
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, ActionScope, Principal, Role
@@ -409,8 +410,12 @@ def restore_of(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return {"scope": "domain", "domain_id": str(DOMAIN_IDS[EXAMPLE]), "dry_run": True}
 
 
+def daily_backups(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"schedule": "daily", "current_password": PASSWORD}
+
+
 def no_keys(actor: Actor, case: str, success: Outcome) -> Outcome:
-    return (403, "FORBIDDEN") if actor.key else success
+    return (403, "FORBIDDEN") if actor.is_key else success
 
 
 def with_restic(status: int) -> Outcome:
@@ -1480,7 +1485,11 @@ ROWS: dict[str, Row] = {
         for action in ("start", "stop", "restart", "reload")
     },
     "GET /backups/policy": Row(no_arguments, **NO_OBJECT),
-    "PATCH /backups/policy": Row(by_body(lambda factory, case: {"schedule": "daily"}), **NO_OBJECT, override=no_keys),
+    "PATCH /backups/policy": Row(
+        by_body(lambda factory, case: {"schedule": "daily", "current_password": PASSWORD}),
+        **NO_OBJECT,
+        override=no_keys,
+    ),
     "GET /backups": Row(no_arguments, **NO_OBJECT),
     "POST /backups": Row(without_operations, **NO_OBJECT, success=with_restic(202)),
     "GET /backups/{id}": Row(by_id(create_backup), cases=(NONE, UNKNOWN, MALFORMED)),

@@ -66,7 +66,7 @@ class ContentsQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class ContentsSlice:
     """How many entries, in which order, after which key."""
 
     limit: int
@@ -113,7 +113,7 @@ _reading: dict[Path, asyncio.Task[None]] = {}  # indexes that are being read fro
 
 
 async def list_entries(
-    repository: Repository, folder: Path, snapshot: str, query: ContentsQuery, page: Slice
+    repository: Repository, folder: Path, snapshot: str, query: ContentsQuery, page: ContentsSlice
 ) -> Entries | None:
     """Entries of the snapshot with this ID; None while its index is being read. `folder`: of backups. Failure."""
     path = folder / FOLDER / f"{snapshot}.sqlite"
@@ -147,7 +147,7 @@ async def _read_index(repository: Repository, snapshot: str, path: Path) -> None
         each.unlink(missing_ok=True)
 
 
-def _select(path: Path, query: ContentsQuery, page: Slice) -> Entries:
+def _select(path: Path, query: ContentsQuery, page: ContentsSlice) -> Entries:
     with contextlib.suppress(OSError):
         os.utime(path)
     parameters: dict[str, Any] = {

@@ -30,7 +30,8 @@ from psycopg.sql import SQL, Identifier, Placeholder
 from psycopg.types.json import Jsonb
 
 from mailkeep.app import App
-from mailkeep.backup.index import INDEX_SCHEMA
+from mailkeep.backup.index import begin_index
+from mailkeep.backup.layout import INDEX
 from mailkeep.core import totp
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
@@ -731,10 +732,11 @@ async def insert_row(conn: AsyncConnection[Any], table: LiteralString, row: Mapp
 
 def write_contents(data_dir: Path, snapshot: str, domain_id: UUID, mailbox_id: UUID, address: str) -> None:
     """Write the index of a snapshot with one message, as it is kept after it was read from the repository."""
-    path = data_dir / "backup" / "contents" / f"{snapshot}.sqlite"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = data_dir / "backup" / "contents"
+    folder.mkdir(parents=True, exist_ok=True)
+    begin_index(folder, folder / "absent")
+    path = (folder / INDEX).rename(folder / f"{snapshot}.sqlite")
     with closing(sqlite3.connect(path)) as index, index:
-        index.executescript(INDEX_SCHEMA)
         index.execute("INSERT INTO domains VALUES (?, ?)", (str(domain_id), address.partition("@")[2]))
         index.execute("INSERT INTO mailboxes VALUES (?, ?, ?, 1, 2048)", (str(mailbox_id), str(domain_id), address))
         row = (str(mailbox_id), "", "1764.M1.host", "cur/1764.M1.host:2,S", 2048, 1_772_000_000 * 10**9, b"")

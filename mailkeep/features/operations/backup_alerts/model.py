@@ -13,11 +13,14 @@ Status = Literal["ok", "degraded", "disabled"]
 
 
 @dataclass(frozen=True, slots=True)
-class BackupState:
-    """What the alerts depend on. `first_stored_at`: when the oldest stored backup began; `watched_since`: since when
-    backups could have been made, as far as this process knows.
+class BackupSituation:
+    """What the alerts depend on: settings and times. `first_stored_at`: when the oldest stored backup began;
+    `watched_since`: since when backups could have been made, as far as this process knows.
     """
 
+    schedule: str
+    verify_every: str
+    repository: str
     last_backup_at: datetime | None
     first_stored_at: datetime | None
     verified_at: datetime | None

@@ -10,7 +10,7 @@ from mailkeep.app import App
 from mailkeep.core.clock import iso_or_none
 from mailkeep.db.pool import Conn
 from mailkeep.features.operations.backup_alerts import rules, store
-from mailkeep.features.operations.backup_alerts.model import AlertKind, BackupHealth, BackupProblem, BackupState
+from mailkeep.features.operations.backup_alerts.model import AlertKind, BackupHealth, BackupProblem, BackupSituation
 from mailkeep.features.operations.backups import service as backups
 from mailkeep.features.operations.recovery_key import service as recovery_keys
 from mailkeep.features.record.events import service as events
@@ -30,7 +30,7 @@ async def read_health(app: App) -> BackupHealth:
     """The component `backups` of the health."""
     async with app.db.autocommit() as conn:
         state = await _read_state(conn, app)
-    return rules.describe_health(app.settings.backup, state, app.clock())
+    return rules.describe_health(state, app.clock())
 
 
 async def report(app: App) -> None:
@@ -39,7 +39,7 @@ async def report(app: App) -> None:
     async with app.db.tx() as conn:
         await _report_failures(conn, app, at)
         state = await _read_state(conn, app)
-        problems = {each.kind: each for each in rules.find_problems(app.settings.backup, state, at)}
+        problems = {each.kind: each for each in rules.find_problems(state, at)}
         for kind in _LASTING:
             problem = problems.get(kind)
             if problem is None:
@@ -57,7 +57,7 @@ async def _report_failures(conn: Conn, app: App, at: datetime) -> None:
             )
 
 
-def _to_payload(app: App, state: BackupState, problem: BackupProblem) -> EventPayload:
+def _to_payload(app: App, state: BackupSituation, problem: BackupProblem) -> EventPayload:
     if problem.kind == "late":
         last = iso_or_none(state.last_backup_at)
         return SystemBackupLate(schedule=app.settings.backup.schedule, last_backup_at=last)
@@ -69,12 +69,15 @@ async def _emit(conn: Conn, at: datetime, payload: EventPayload) -> None:
     await events.emit(conn, at, Event(None, None, payload))
 
 
-async def _read_state(conn: Conn, app: App) -> BackupState:
+async def _read_state(conn: Conn, app: App) -> BackupSituation:
     settings, at = app.settings.backup, app.clock()
     times = await backups.read_times(conn, app, settings)
     verification = times.last_verified.verification if times.last_verified else None
-    newest = times.newest_ended
-    return BackupState(
+    newest = times.last_attempt
+    return BackupSituation(
+        schedule=settings.schedule,
+        verify_every=settings.verify_every,
+        repository=settings.repository,
         last_backup_at=times.last_backup.created_at if times.last_backup else None,
         first_stored_at=times.first_stored_at,
         verified_at=verification.at if verification else None,

@@ -11,7 +11,7 @@ import msgspec
 
 from mailkeep.app import App
 from mailkeep.backup import restic
-from mailkeep.backup.contents import ContentsEntry, ContentsQuery, Entries, Slice, list_entries
+from mailkeep.backup.contents import ContentsEntry, ContentsQuery, ContentsSlice, Entries, list_entries
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.features.operations.backups import service as backups
@@ -28,7 +28,7 @@ class _Request(msgspec.Struct, frozen=True):
 
     snapshot: str
     query: ContentsQuery
-    page: Slice
+    page: ContentsSlice
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ async def page(app: App, backup_id: UUID, query: ContentsQuery, page_request: Pa
     async with app.db.autocommit() as conn:
         backup = await backups.get_stored(conn, backup_id)
     after = None if page_request.after is None else (str(page_request.after[0]), str(page_request.after[1]))
-    request = _Request(backup.snapshot, query, Slice(page_request.limit, page_request.order == "desc", after))
+    request = _Request(backup.snapshot, query, ContentsSlice(page_request.limit, page_request.order == "desc", after))
     loop = asyncio.get_running_loop()
     until = loop.time() + _WAIT_SECONDS
     while True:

@@ -12,6 +12,7 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 _TAG = "Backups"
 _PATH = "/backups/policy"
+_PASSWORD = {"current_password": "correct horse battery staple"}
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
@@ -61,6 +62,6 @@ ENDPOINTS = (
         audit="config.update",
         resource="config",
         refusals=(InvalidCredentials, Forbidden, ApiKeyDomainScope),
-        examples=(Example(body={"schedule": "daily", "start_time": "03:15", "retention": {"daily": 14}}),),
+        examples=(Example(body={"schedule": "daily", "start_time": "03:15", "retention": {"daily": 14}} | _PASSWORD),),
     ),
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from mailkeep.app import App
 from mailkeep.backup.layout import Counts
+from mailkeep.backup.stage import Report
 
 BackupState = Literal["running", "succeeded", "failed", "cancelled"]
 OperationKind = Literal["create", "verify", "restore", "prune", "key"]
@@ -46,6 +48,12 @@ class Backup:
     verification: Verification | None = None
     error: str | None = None
     version: str = ""
+
+    @property
+    def changed_at(self) -> datetime:
+        """When it was last changed: made or verified."""
+        verified_at = self.verification.at if self.verification else self.created_at
+        return max(self.created_at, self.finished_at or self.created_at, verified_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +97,15 @@ class RestoreRequest:
     into: RestoreTarget = "folder"
     dry_run: bool = False
     is_confirmed: bool = False
+
+
+class Cancelled(Exception):
+    """The operation is to end because somebody cancelled it."""
+
+
+Handler = Callable[[App, BackupOperation, Report], Awaitable[Mapping[str, Any]]]
+"""Performs an operation and returns its result. `report` (phase, done, total) raises Cancelled. The message of a
+Failure becomes the operation's error.
+"""
+AfterOperation = Callable[[App, BackupOperation], Awaitable[None]]
+"""Called with an operation that has ended, for events and mail about it."""

@@ -45,12 +45,12 @@ async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         backup = await service.get(conn, call.id())
         operation = await service.find_open_operation(conn)
-    return HttpResponse(wire.to_backup(backup, operation))
+    return HttpResponse(wire.to_backup(backup, operation), changed_at=backup.changed_at)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        operation = await service.request_removal(conn, app, call.caller(), call.id())
+        operation = await service.request_removal(conn, app, call.caller(), call.id(), call.if_match)
     if operation is None:
         return HttpResponse(wire.BackupRemoved("The backup was deleted.", None))
     return HttpResponse(wire.BackupRemoved("The backup is being removed.", wire.to_operation(operation)))
@@ -119,6 +119,7 @@ ENDPOINTS = (
         action="backup.read",
         summary="Get a backup",
         tag=_TAG,
+        versioned=True,
         data=wire.BackupRecord,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path=_BY_ID),),
@@ -135,6 +136,7 @@ ENDPOINTS = (
         ),
         tag=_TAG,
         status=202,
+        versioned=True,
         data=wire.BackupRemoved,
         audit="backup.delete",
         refusals=(NotFound, ApiKeyDomainScope, Conflict, OrchestratorBusy, Unavailable),

@@ -1,4 +1,4 @@
-"""When backups and verifications are due, and which requests are refused."""
+"""Which requests are refused, and what is overdue."""
 
 from __future__ import annotations
 
@@ -9,43 +9,19 @@ from uuid import UUID
 from mailkeep.backup.restic import INSTALL_COMMAND
 from mailkeep.core.errors import Conflict, Unavailable, invalid_field
 from mailkeep.features.operations.backups.model import Backup, RestoreRequest
-from mailkeep.settings.backup import Interval
 
-_DAYS: dict[Interval, int] = {"daily": 1, "weekly": 7, "monthly": 30}
+_INTERVALS = {
+    "hourly": timedelta(hours=1),
+    "daily": timedelta(days=1),
+    "weekly": timedelta(days=7),
+    "monthly": timedelta(days=30),
+}
 _RESTORE_COMMAND = "mailkeep restore REPOSITORY --data-dir DIR"
 
 
-def interval_of(every: Interval) -> timedelta | None:
-    """The time between two; None: off."""
-    if every == "hourly":
-        return timedelta(hours=1)
-    return timedelta(days=_DAYS[every]) if every in _DAYS else None
-
-
-def next_time(every: Interval, start_time: str, last: datetime | None, at: datetime) -> datetime | None:
-    """When the next one is due, after the `last` one; at the earliest `at`, so that a missed one is made up once.
-    None: off.
-
-    Hourly at the minute of `start_time`, else at `start_time` (UTC).
-    """
-    interval = interval_of(every)
-    if interval is None:
-        return None
-    hours, minutes = int(start_time[:2]), int(start_time[3:])
-    if every == "hourly":
-        interval_start = (last or at).replace(minute=minutes, second=0, microsecond=0)
-        step = timedelta(hours=1)
-    else:
-        interval_start = (last or at).replace(hour=hours, minute=minutes, second=0, microsecond=0)
-        step = timedelta(days=1)
-    if interval_start <= (last or at):
-        interval_start += step  # the first time of the grid after the last one
-    return max(interval_start + (interval - step if last else timedelta()), at)
-
-
-def is_overdue(every: Interval, last: datetime, at: datetime) -> bool:
-    """Whether two intervals have passed since the last one."""
-    interval = interval_of(every)
+def is_overdue(every: str, last: datetime, at: datetime) -> bool:
+    """Whether two intervals have passed since the last one; never if they are off."""
+    interval = _INTERVALS.get(every)
     return interval is not None and at - last > 2 * interval
 
 

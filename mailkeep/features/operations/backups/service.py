@@ -11,12 +11,13 @@ from uuid import UUID
 import mailkeep
 from mailkeep.app import App
 from mailkeep.backup import restic
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import Conflict, NotFound, OrchestratorBusy
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
-from mailkeep.features.operations.backups import rules, store
+from mailkeep.features.operations.backups import policy, rules, store
 from mailkeep.features.operations.backups.model import (
     Backup,
     BackupOperation,
@@ -34,7 +35,7 @@ class BackupTimes:
     """When backups and verifications were made, and are due."""
 
     last_backup: Backup | None  # that has succeeded
-    newest_ended: Backup | None
+    last_attempt: Backup | None
     first_stored_at: datetime | None
     last_verified: Backup | None
     next_backup_at: datetime | None
@@ -111,11 +112,14 @@ async def request_restore(
     return operation
 
 
-async def request_removal(conn: Conn, app: App, who: Principal, backup_id: UUID) -> BackupOperation | None:
+async def request_removal(
+    conn: Conn, app: App, who: Principal, backup_id: UUID, if_match: IfMatch = ANY_VERSION
+) -> BackupOperation | None:
     """Request that a backup is removed from the repository; one that is not there is deleted at once (None).
-    NOT_FOUND, CONFLICT, ORCHESTRATOR_BUSY, UNAVAILABLE `needs_restic`.
+    NOT_FOUND, CONFLICT, ORCHESTRATOR_BUSY, PRECONDITION_FAILED, UNAVAILABLE `needs_restic`.
     """
     backup = await get(conn, backup_id)
+    if_match.check(backup.changed_at)
     rules.require_deletable(backup, append_only=app.settings.backup.append_only)
     at = app.clock()
     operation = None
@@ -166,12 +170,16 @@ async def read_times(conn: Conn, app: App, settings: BackupSettings) -> BackupTi
     """When backups and verifications were made, and are due with these settings."""
     at = app.clock()
     last, verified = await store.find_newest(conn), await store.find_newest_verified(conn)
-    begun_at, first_stored_at = await store.find_span(conn)
     checked_at = verified.verification.at if verified and verified.verification else None
-    next_verification = rules.next_time(settings.verify_every, settings.start_time, checked_at, at) if last else None
-    next_backup = rules.next_time(settings.schedule, settings.start_time, begun_at, at)
-    newest_ended = await store.find_newest_ended(conn)
-    return BackupTimes(last, newest_ended, first_stored_at, verified, next_backup, next_verification)
+    next_verification = policy.next_verification_at(settings.verify_every, settings.start_time, checked_at, at)
+    return BackupTimes(
+        last_backup=last,
+        last_attempt=await store.find_last_attempt(conn),
+        first_stored_at=await store.find_first_stored(conn),
+        last_verified=verified,
+        next_backup_at=policy.next_backup_at(settings.schedule, settings.start_time, at),
+        next_verification_at=max(next_verification, at) if next_verification and last else None,
+    )
 
 
 async def list_failed(conn: Conn, after: UUID | None) -> list[Backup]:
