@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from msgspec import to_builtins
+
 import mailkeep
 from mailkeep.app import App
 from mailkeep.backup import restic
@@ -17,7 +19,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
-from mailkeep.features.operations.backups import policy, rules, store
+from mailkeep.features.operations.backups import policy, rules, store, wire
 from mailkeep.features.operations.backups.model import (
     Backup,
     BackupOperation,
@@ -61,6 +63,21 @@ async def get_stored(conn: Conn, backup_id: UUID) -> Backup:
     rules.require_snapshot(backup)
     rules.require_program(restic.find_program())
     return backup
+
+
+async def find_newest(conn: Conn) -> Backup | None:
+    """The newest backup that has succeeded."""
+    return await store.find_newest(conn)
+
+
+def describe(backup: Backup, operation: BackupOperation | None) -> wire.BackupRecord:
+    """A backup as the API shows it; `operation`: the one that waits or runs."""
+    return wire.to_backup(backup, operation)
+
+
+def describe_operation(operation: BackupOperation) -> dict[str, Any]:
+    """An operation as the API shows it, with its result."""
+    return to_builtins(wire.to_operation(operation)) | {"result": operation.result}
 
 
 async def find_open_operation(conn: Conn) -> BackupOperation | None:
