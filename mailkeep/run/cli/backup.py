@@ -245,8 +245,8 @@ async def _create_key(data_dir: Path | None) -> CommandResult:
         key = await service.create(app, cli_principal())
     lines: list[Line] = [
         StyledLine(key, "bold"),
-        "Write it down and keep it away from this server: it is not stored and not shown again. With it, `mailkeep restore`",
-        "opens the repository on a new machine. `mailkeep backup key verify` checks what you have written down.",
+        "Write it down and keep it away from this server: it is not stored and not shown again. `mailkeep restore` needs it",
+        "on a new machine. `mailkeep backup key verify` checks what you have written down.",
     ]
     return CommandResult({"key": key}, lines)
 
