@@ -16,7 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import monotonic
@@ -33,6 +33,7 @@ from mailkeep.db.postgres import socket_urls
 from mailkeep.db.postgres_binaries import Binaries, cluster_major, find_binaries
 from mailkeep.db.postgres_cluster import ClusterLocation, ServerAccount, can_reach, clean_environment, make_reachable
 
+VERIFY_PROGRAM = "pg_verifybackup"
 SCRATCH_SUFFIX = ".scratch"
 """What the folder of the copy is called, beside the live cluster (as root)."""
 
@@ -80,18 +81,24 @@ except BaseException as error:
 """
 
 
+class CopyUnusable(Failure):
+    """PostgreSQL refuses the copy of the cluster."""
+
+
 @asynccontextmanager
 async def serve_copy(database: Path, data_dir: Path) -> AsyncGenerator[DatabasePool]:
-    """Serve a restored copy of the cluster, a folder in which `check_tree` found nothing wrong, and connect to it as
-    the application's role. The folder may be moved. Failure if the server does not start.
+    """Verify a restored copy of the cluster (pg_verifybackup), in which `check_tree` found nothing wrong, serve it, and
+    connect to it as the application's role. The folder may be moved. CopyUnusable if it is damaged; Failure.
 
     Call it from the main thread: the server ends with it.
     """
     data_dir = data_dir.resolve()
     run = run_folder(data_dir) / "scratch"
-    location, binaries = await asyncio.to_thread(_prepare, database, data_dir)
-    ensure_own_folder(run, 0o711)
     try:
+        location, binaries = await asyncio.to_thread(_prepare, database, data_dir)
+        await _verify(location, binaries)
+        await asyncio.to_thread(_remove_configuration, location.cluster)
+        ensure_own_folder(run, 0o711)
         process = _start(location, binaries, run)
         try:
             await _wait_until_ready(process, run)
@@ -133,9 +140,6 @@ def _prepare(database: Path, data_dir: Path) -> tuple[ClusterLocation, Binaries]
         remove_tree(places[0])
         shutil.move(database, places[0])
         database = places[0]
-    for name in _REMOVED:
-        (database / name).unlink(missing_ok=True)
-    (database / "postgresql.auto.conf").write_bytes(b"")
     for folder, folders, files in os.walk(database):
         for path in (folder, *(os.path.join(folder, name) for name in (*folders, *files))):  # noqa: PTH118 - many
             if not account.is_us:
@@ -143,6 +147,37 @@ def _prepare(database: Path, data_dir: Path) -> tuple[ClusterLocation, Binaries]
     database.chmod(0o700)
     binaries = make_reachable(find_binaries(cluster_major(database)), account)
     return ClusterLocation(database, account), binaries
+
+
+async def _verify(location: ClusterLocation, binaries: Binaries) -> None:
+    """Compare the files with their checksums in the manifest of pg_basebackup. The server itself reads the WAL."""
+    program = binaries.bin_dir / VERIFY_PROGRAM
+    if not os.access(program, os.X_OK):
+        raise Failure(f"{program} is missing: `apt install postgresql-{binaries.major}`.", permanent=True)
+    arguments = [str(program), "--quiet", "--exit-on-error", "--no-parse-wal", str(location.cluster)]
+    process = await asyncio.create_subprocess_exec(
+        *_confine(location, binaries, (), arguments),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        cwd="/",
+        env={},
+    )
+    try:
+        _, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        lines = errors[-_OUTPUT_BYTES:].decode("utf-8", "replace").splitlines()[-3:]
+        raise CopyUnusable(f"The copy of the database is damaged: {' '.join(lines)}", permanent=True)
+
+
+def _remove_configuration(cluster: Path) -> None:
+    for name in _REMOVED:
+        (cluster / name).unlink(missing_ok=True)
+    (cluster / "postgresql.auto.conf").write_bytes(b"")
 
 
 def _account() -> ServerAccount:
@@ -159,19 +194,10 @@ def _start(location: ClusterLocation, binaries: Binaries, run: Path) -> subproce
     arguments = postgres_cluster.write_configuration(run, location, binaries)
     for name, value in {**_SETTINGS, "unix_socket_directories": str(sockets)}.items():
         arguments += ["-c", f"{name}={value}"]
-    plan = {
-        "readable": [*_READABLE, str(binaries.bin_dir.parents[2]), str(location.cluster), str(run)],
-        "writable": ["/dev/null", str(location.cluster), str(sockets)],
-        "account": [account.uid, account.gid],
-        "parent": os.getpid(),
-        "environment": clean_environment(),
-    }
-    package = str(Path(confinement.__file__).parents[2])
-    launcher = [sys.executable, "-I", "-S", "-c", _LAUNCHER, package, json.dumps(plan)]
     program = [str(binaries.bin_dir / "postgres"), "-D", str(location.cluster)]
     with (run / "log").open("wb") as log:
         return subprocess.Popen(
-            [*launcher, *program, *arguments],
+            _confine(location, binaries, (run, sockets), [*program, *arguments]),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -179,6 +205,22 @@ def _start(location: ClusterLocation, binaries: Binaries, run: Path) -> subproce
             env={},
             start_new_session=True,
         )
+
+
+def _confine(
+    location: ClusterLocation, binaries: Binaries, folders: Sequence[Path], command: Sequence[str]
+) -> list[str]:
+    """A command that can change only the copy, and the last of `folders`, which it sees."""
+    account = location.account
+    plan = {
+        "readable": [*_READABLE, str(binaries.bin_dir.parents[2]), str(location.cluster), *map(str, folders)],
+        "writable": ["/dev/null", str(location.cluster), *map(str, folders[-1:])],
+        "account": [account.uid, account.gid],
+        "parent": os.getpid(),
+        "environment": clean_environment(),
+    }
+    package = str(Path(confinement.__file__).parents[2])
+    return [sys.executable, "-I", "-S", "-c", _LAUNCHER, package, json.dumps(plan), *command]
 
 
 async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path) -> None:
@@ -197,10 +239,6 @@ async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path) -> None
         if monotonic() > deadline:
             raise Failure(f"PostgreSQL does not answer on the copy after {_READY_WITHIN:.0f} s: {reason}")
         await asyncio.sleep(0.05)
-
-
-class CopyUnusable(Failure):
-    """PostgreSQL refuses the copy of the cluster."""
 
 
 async def _stop(process: subprocess.Popen[bytes]) -> None:
