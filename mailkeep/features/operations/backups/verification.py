@@ -137,10 +137,19 @@ async def find_snapshot(app: App, backup: Backup) -> Snapshot:
 
 
 async def restore(
-    app: App, backup: Backup, target: Path, report: Callable[[int], Awaitable[None]], *include: str
+    app: App,
+    backup: Backup,
+    target: Path,
+    report: Callable[[int], Awaitable[None]],
+    *include: str,
+    use_cache: bool = True,
 ) -> tuple[Path, Manifest]:
-    """Restore a backup of this instance, or parts of it, and return its folder and manifest. Damaged, Failure."""
+    """Restore a backup of this instance, or parts of it, and return its folder and manifest. Without `use_cache`
+    everything is read from the repository. Damaged, Failure.
+    """
     repository, snapshot = engine.open_repository(app), await find_snapshot(app, backup)
+    if not use_cache:
+        repository = replace(repository, cache=target.with_name("cache"))
     try:
         folder = await restore_tree(repository, snapshot, target, include, report)
     except Failure as error:
@@ -169,7 +178,7 @@ async def _verify(app: App, backup: Backup, report: Report, numbers: _Numbers, f
             await report("restoring", min(done, total), total)
 
         await report("restoring", 0, backup.size_bytes or 0)
-        folder, manifest = await restore(app, backup, place / "all", report_restored)
+        folder, manifest = await restore(app, backup, place / "all", report_restored, use_cache=False)
         failpoint.reach("verification.restored")
         size = await asyncio.to_thread(check_tree, folder)
         numbers.files, numbers.bytes = size.files, size.bytes
