@@ -33,7 +33,7 @@ _ACTIVE_SCRIPT = "sieve.active"  # a link, which a snapshot has as a file with i
 
 
 class SnapshotCancelled(Exception):
-    """The thread that makes a snapshot was told to end."""
+    """The thread that makes a snapshot is to end."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import msgspec
 from mailkeep.mail.mailbox.restored_mail import MailCounts
 
 Place = Literal["folder", "in_place"]
-"""Where mail goes: a folder `Restored DATE` of the mailbox, or the folder that it was in."""
+"""Which folder gets the mail: a folder `Restored DATE` of the mailbox, or the one that it was in."""
 
 
 class RestoreArgument(msgspec.Struct, frozen=True, kw_only=True):

@@ -64,7 +64,8 @@ OF_MAILBOX = (
     RestoredTable("filter_entries", "mailbox_id"),
 )
 """What returns with a mailbox that was deleted."""
-_NO_PASSWORD = {"mailboxes": {"password_hash": ""}}
+_FIXED = {"domains": {"dns_status": "unchecked"}, "mailboxes": {"password_hash": ""}}
+"""Values of omitted columns that have no default: a returned mailbox has no password."""
 
 
 async def read_rows(copy: Conn, table: RestoredTable, owners: Sequence[UUID]) -> Rows:
@@ -85,7 +86,7 @@ async def insert_rows(conn: Conn, table: RestoredTable, rows: Rows) -> int:
     if not rows:
         return 0
     given = set[str]().union(*rows) - set(table.omitted)
-    fixed = _NO_PASSWORD.get(table.name, {})
+    fixed = _FIXED.get(table.name, {})
     columns = [name for name in await _list_columns(conn, table.name) if name in given or name in fixed]
     condition = SQL("")
     if table.needs:
