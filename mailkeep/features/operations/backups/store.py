@@ -184,8 +184,11 @@ async def list_mailbox_addresses(conn: Conn) -> list[IndexedMailbox]:
 
 
 async def count_rows(conn: Conn) -> dict[str, int]:
-    """The number of rows of the tables that only grow (but for pruned months)."""
+    """The number of rows of the tables that only grow (but for pruned months). The transaction may then be idle for as
+    long as it takes.
+    """
     await conn.execute("SET LOCAL statement_timeout = '10min'")
+    await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     cursor = await conn.execute(
         """
         SELECT (SELECT count(*) FROM messages) AS messages,
