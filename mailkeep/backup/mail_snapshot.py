@@ -30,10 +30,11 @@ _MESSAGE_FOLDERS = ("new", "cur")
 _COPIED = ("dovecot-uidlist", "dovecot-keywords", "dovecot-attributes", "subscriptions", "maildirfolder")
 _COPIED_PREFIX = "dovecot-uidvalidity"
 _PART = ".part"
+_ACTIVE_SCRIPT = "sieve.active"  # a link, which a snapshot has as a file with its text (`restored_mail`)
 
 
 class SnapshotCancelled(Exception):
-    """The thread that makes a snapshot was told to end."""
+    """The thread that makes a snapshot is to end."""
 
 
 @dataclass(slots=True)
@@ -81,6 +82,8 @@ def snapshot_mailbox(home: Path, target: Path, stop: Stop, *, is_last: bool = Tr
     target.mkdir(mode=0o700, exist_ok=True)
     for folder in (maildir, *_mail_folders(maildir)):
         _copy_state(folder, target / MAILDIR / folder.relative_to(maildir))
+    with contextlib.suppress(OSError):  # no link
+        (target / _ACTIVE_SCRIPT).write_text(os.readlink(home / _ACTIVE_SCRIPT), "utf-8")  # noqa: PTH115 - as text
     copy_tree(home, target, stop, skip={MAILDIR}, skipped_suffixes=(".svbin", ".lock", ".log"))
 
 

@@ -70,7 +70,7 @@ async def begin(source: StageSource) -> None:
 async def add_database(source: StageSource, report: Report) -> DatabaseCopy:
     """Add links of the files that exist now, and the database. Failure, OSError. Its threads end with it."""
     await report("mail", 0, 0)
-    await _in_thread(partial(_copy_files, source, is_last=False))
+    await run_in_thread(partial(_copy_files, source, is_last=False))
     failpoint.reach("backup.linked")
     await report("database", 0, 0)
     database = await database_copy.copy_database(source.data_dir, source.stage / layout.DATABASE)
@@ -83,13 +83,13 @@ async def add_files(source: StageSource, report: Report) -> IndexTotals:
     stage = source.stage
     if source.queue:
         await report("queue", 0, 0)
-        await _in_thread(partial(queue_copy.copy_queue, source.queue, stage / layout.QUEUE))
+        await run_in_thread(partial(queue_copy.copy_queue, source.queue, stage / layout.QUEUE))
         failpoint.reach("backup.queue_copied")
     await report("mail", 0, 0)
-    await _in_thread(partial(_copy_files, source))
+    await run_in_thread(partial(_copy_files, source))
     failpoint.reach("backup.mail_copied")
     await report("index", 0, 0)
-    mail = await _in_thread(partial(index.index_mail, stage))
+    mail = await run_in_thread(partial(index.index_mail, stage))
     failpoint.reach("backup.indexed")
     return mail
 
@@ -125,7 +125,7 @@ def _check_space(folder: Path, cluster: Path) -> None:
         )
 
 
-async def _in_thread(work: Callable[[Stop], T]) -> T:
+async def run_in_thread(work: Callable[[Stop], T]) -> T:
     """Run blocking work; if the caller is cancelled, wait until the work has ended."""
     stop = Stop()
     running = asyncio.create_task(asyncio.to_thread(work, stop))

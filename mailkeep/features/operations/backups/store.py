@@ -209,6 +209,18 @@ async def list_migrations(conn: Conn) -> list[str]:
     return [row["name"] for row in await cursor.fetchall()]
 
 
+async def list_forwards(conn: Conn) -> list[str]:
+    """The queue IDs of messages to forward."""
+    cursor = await conn.execute("SELECT DISTINCT queue_id FROM forwards")
+    return [row["queue_id"] for row in await cursor.fetchall()]
+
+
+async def list_sandbox_messages(conn: Conn) -> list[UUID]:
+    """The messages in the sandbox's queue."""
+    cursor = await conn.execute("SELECT DISTINCT message_id FROM sandbox_queue")
+    return [row["message_id"] for row in await cursor.fetchall()]
+
+
 async def save_verification(conn: Conn, backup_id: UUID, result: Verification) -> None:
     """Record the result of a verification."""
     await conn.execute(
