@@ -33,7 +33,7 @@ _PART = ".part"
 
 
 class SnapshotCancelled(Exception):
-    """The thread that makes a snapshot was told to end."""
+    """The thread that makes a snapshot is to end."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Stop:
         self._event.set()
 
     def pause(self, seconds: float) -> None:
-        """Wait, unless told to end."""
+        """Wait, unless the snapshot is to end."""
         self._event.wait(seconds)
         self.check()
 
