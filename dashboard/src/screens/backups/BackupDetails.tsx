@@ -46,7 +46,7 @@ export function BackupDetails() {
 function Facts({ backup }: { backup: Backup }) {
   const { counts } = backup
   return (
-    <dl className="facts card">
+    <dl className="facts section card">
       <div>
         <dt>Contains</dt>
         <dd>

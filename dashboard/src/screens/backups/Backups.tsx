@@ -71,7 +71,7 @@ function Overview() {
           </ul>
         </div>
       )}
-      <dl className="facts card">
+      <dl className="facts section card">
         <Fact name="Last backup" at={policy.last_backup_at} otherwise="none yet" />
         <Fact name="Next backup" at={policy.next_backup_at} otherwise="not scheduled" />
         <Fact name="Last verification" at={policy.last_verified_at} otherwise="never" />
