@@ -22,7 +22,11 @@ from mailkeep.db.postgres import running_urls
 from tests.support.instance import Instance
 
 EMAIL, PASSWORD = "sue@example.test", "correct horse battery staple"
-FIRST = {"MAILKEEP_ADMIN_EMAIL": EMAIL, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
+FIRST = {
+    "MAILKEEP_ADMIN_EMAIL": EMAIL,
+    "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
+    "MAILKEEP_BACKUP__VERIFY_EVERY": "off",
+}
 HASH = "{SHA256}" + "x" * 44
 
 
