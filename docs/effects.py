@@ -41,6 +41,8 @@ _VALUES: dict[str, list[Any]] = {
 _BY_KEY: dict[str, list[Any]] = {
     "auth.require_second_factor": [["super_admin"]],
     "oidc.providers": [[]],
+    "backup.repository": ["sftp:mailkeep@backup.example:/mailkeep"],
+    "backup.start_time": ["03:30"],
     "sendmail.allowed": [{"www-data": ["example.org"]}],
     "dns.blocklists": [["bl.example.net"]],
     "outbound.relay_tls": ["tls"],

@@ -193,6 +193,66 @@ TABLE audit_seals
     GRANT SELECT TO mailkeep_app
     GRANT INSERT, SELECT TO mailkeep_audit
 
+TABLE backup_alerts
+    kind text NOT NULL
+    subject text NOT NULL
+    reported_at timestamp with time zone NOT NULL
+    CONSTRAINT backup_alerts_kind CHECK ((kind = ANY (ARRAY['failed'::text, 'unverified'::text, 'late'::text])))
+    CONSTRAINT backup_alerts_pkey PRIMARY KEY (kind)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE backup_operations
+    id uuid NOT NULL
+    kind text NOT NULL
+    state text NOT NULL
+    backup_id uuid
+    argument jsonb NOT NULL DEFAULT '{}'::jsonb
+    phase text NOT NULL DEFAULT ''::text
+    done bigint NOT NULL DEFAULT 0
+    total bigint NOT NULL DEFAULT 0
+    cancel_requested boolean NOT NULL DEFAULT false
+    result jsonb
+    error text
+    author_id uuid
+    author text NOT NULL
+    process uuid
+    created_at timestamp with time zone NOT NULL
+    started_at timestamp with time zone
+    finished_at timestamp with time zone
+    CONSTRAINT backup_operations_backup_id_fkey FOREIGN KEY (backup_id) REFERENCES backups(id) ON DELETE SET NULL
+    CONSTRAINT backup_operations_kind CHECK ((kind = ANY (ARRAY['create'::text, 'verify'::text, 'restore'::text, 'prune'::text, 'key'::text])))
+    CONSTRAINT backup_operations_pkey PRIMARY KEY (id)
+    CONSTRAINT backup_operations_state CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+    CREATE INDEX backup_operations_by_age ON backup_operations USING btree (created_at, id)
+    CREATE UNIQUE INDEX backup_operations_open ON backup_operations USING btree ((true)) WHERE (state = ANY (ARRAY['waiting'::text, 'running'::text]))
+    CREATE TRIGGER backup_operations_notify AFTER INSERT OR UPDATE OF cancel_requested ON backup_operations FOR EACH ROW EXECUTE FUNCTION notify_backup()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE backups
+    id uuid NOT NULL
+    state text NOT NULL
+    trigger text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    finished_at timestamp with time zone
+    snapshot text NOT NULL DEFAULT ''::text
+    size_bytes bigint
+    added_bytes bigint
+    domains integer
+    mailboxes integer
+    messages bigint
+    verified_at timestamp with time zone
+    verified_ok boolean
+    verified_detail text NOT NULL DEFAULT ''::text
+    error text
+    version text NOT NULL
+    CONSTRAINT backups_pkey PRIMARY KEY (id)
+    CONSTRAINT backups_state CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+    CONSTRAINT backups_trigger CHECK ((trigger = ANY (ARRAY['manual'::text, 'schedule'::text, 'upgrade'::text])))
+    CONSTRAINT backups_verified CHECK (((verified_at IS NULL) = (verified_ok IS NULL)))
+    CREATE INDEX backups_by_age ON backups USING btree (created_at, id)
+    CREATE UNIQUE INDEX backups_snapshot ON backups USING btree (snapshot) WHERE (snapshot <> ''::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE bulk_items
     operation_id uuid NOT NULL
     index integer NOT NULL
@@ -1067,6 +1127,16 @@ TABLE recovery_codes
     CREATE INDEX recovery_codes_by_mailbox ON recovery_codes USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE recovery_key
+    only_row boolean NOT NULL DEFAULT true
+    key_id text NOT NULL
+    repository text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    verified_at timestamp with time zone
+    CONSTRAINT recovery_key_only_row CHECK (only_row)
+    CONSTRAINT recovery_key_pkey PRIMARY KEY (only_row)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE refused_mail
     queue_id text NOT NULL
     verdict jsonb NOT NULL
@@ -1113,6 +1183,16 @@ TABLE reports
     CREATE INDEX reports_by_domain ON reports USING btree (domain_id, id)
     CREATE INDEX reports_by_end ON reports USING btree (domain_id, kind, end_at) WHERE proved
     CREATE UNIQUE INDEX reports_once ON reports USING btree (domain_id, kind, report_id, organisation, sender_domain, proved)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE restored_backup
+    only_row boolean NOT NULL DEFAULT true
+    backup_id uuid NOT NULL
+    began_at timestamp with time zone NOT NULL
+    restored_at timestamp with time zone NOT NULL
+    released_at timestamp with time zone
+    CONSTRAINT restored_backup_only_row CHECK (only_row)
+    CONSTRAINT restored_backup_pkey PRIMARY KEY (only_row)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE revoked_api_keys
@@ -1176,6 +1256,7 @@ TABLE scheduled_messages
     failures integer NOT NULL DEFAULT 0
     recipients integer NOT NULL
     size bigint NOT NULL
+    held boolean NOT NULL DEFAULT false
     changed_at timestamp with time zone NOT NULL
     CONSTRAINT scheduled_messages_pkey PRIMARY KEY (message_id)
     CREATE INDEX scheduled_messages_by_domain ON scheduled_messages USING btree (domain_id)
@@ -1486,6 +1567,7 @@ TABLE webhook_deliveries WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_v
     claimed_at timestamp with time zone
     next_attempt_at timestamp with time zone
     attempts jsonb NOT NULL DEFAULT '[]'::jsonb
+    held boolean NOT NULL DEFAULT false
     created_at timestamp with time zone NOT NULL
     CONSTRAINT webhook_deliveries_next_attempt CHECK (((next_attempt_at IS NULL) = (state = ANY (ARRAY['delivered'::text, 'abandoned'::text]))))
     CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id)
@@ -1588,6 +1670,7 @@ FUNCTION mta_time() RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkee
 FUNCTION mta_user(p_local text, p_domain text, p_protocol text, p_access text) RETURNS TABLE(login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_users() RETURNS TABLE(login text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION notify_backup() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_settings() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import dataclasses
 import ipaddress
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from mailkeep.core.address import normalize_domain, parse_address
+from mailkeep.core.identity_provider import is_loopback_name
 from mailkeep.core.principal import Role
 from mailkeep.settings.dns_lists import check_dns_lists
 from mailkeep.settings.overlays import check_dovecot_conf, check_local_files, check_main_cf
@@ -160,6 +162,47 @@ def _check_names(labels: tuple[str, ...]) -> None:
         raise ValueError("repeated, or unknown")
 
 
+_ACCOUNT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def _check_repository(text: str) -> None:
+    """An absolute path, or the location of a restic repository at a server. Plain HTTP only to this machine."""
+    kind, colon, rest = text.partition(":")
+    if text.startswith("/"):
+        _check_path(text)
+        return
+    if not colon or not rest or not text.isascii() or any(char.isspace() or char in "\"'\\" for char in text):
+        raise ValueError("not a location")
+    if kind == "sftp" and rest.startswith("//"):
+        parts = urlsplit(text)
+        _check_host(parts.hostname or "")
+        if not _ACCOUNT.fullmatch(parts.username or "") or parts.password or not parts.path.strip("/"):
+            raise ValueError("not //user@host:port/path")
+        if parts.port == 0:
+            raise ValueError("no port")
+        return
+    if kind == "sftp":
+        user, at, place = rest.partition("@")
+        host, colon, path = place.partition(":")
+        _check_host(host)
+        if not at or not colon or not path or not _ACCOUNT.fullmatch(user):
+            raise ValueError("not user@host:path")
+        return
+    parts = urlsplit(rest)
+    if kind not in ("s3", "rest") or parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise ValueError("not an s3: or rest: URL without user name")
+    if parts.scheme == "http" and not is_loopback_name(parts.hostname):
+        raise ValueError("plain HTTP")
+    if kind == "s3" and not parts.path.strip("/"):
+        raise ValueError("no bucket")
+
+
+def _check_time_of_day(text: str) -> None:
+    hours, colon, minutes = text.partition(":")
+    if not colon or len(text) != 5 or not (hours + minutes).isdecimal() or int(hours) > 23 or int(minutes) > 59:
+        raise ValueError("not a time")
+
+
 @dataclass(frozen=True, slots=True)
 class ValueFormat:
     """The format of a value: a description (`expected`), and a check that raises ValueError.
@@ -198,6 +241,10 @@ DSN = ValueFormat("postgresql://…", _check_dsn)
 ADDRESSES = ValueFormat("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])
 ENDPOINTS = ValueFormat("a list of ip:port", lambda texts: [_check_ip_endpoint(text) for text in texts])
 PATH = ValueFormat("an absolute path", _check_path)
+REPOSITORY = ValueFormat(
+    "an absolute path, sftp:user@host:path, s3:https://host/bucket or rest:https://host", _check_repository
+)
+TIME_OF_DAY = ValueFormat("a time like 02:30", _check_time_of_day)
 SENDERS = ValueFormat("a table of lists of addresses and domains by account", _check_senders)
 ROLES = ValueFormat(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
 ORIGINS = ValueFormat("a list of origins, each like https://app.example", _check_origins)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mailkeep.settings.backup import BackupSettings
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
 from mailkeep.settings.edge import EdgeSettings
@@ -310,6 +311,7 @@ class Settings:
     webmail: WebmailSettings = WebmailSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
+    backup: BackupSettings = BackupSettings()  # noqa: RUF009 - frozen
     overlays: OverlaysSettings = OverlaysSettings()  # noqa: RUF009 - frozen
 
     @property

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from mailkeep.features.operations.backup_contents import service as backup_contents
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 from mailkeep.run.runtime.context import attach
@@ -76,7 +77,8 @@ async def run_front(scene: Scene) -> AsyncIterator[Front]:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))
             queued = list_queued_messages(int(app.clock().timestamp()))
-            handlers = {**ScriptsInMemory(app).handlers(), "mailbox.folders": _list_folders}
+            scripts, contents = ScriptsInMemory(app).handlers(), backup_contents.task_handlers(app)
+            handlers = {**scripts, **contents, "mailbox.folders": _list_folders}
             async with answering(app, patch, queued, handlers) as waiters:
                 await listener.start(Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL), grace_seconds=1)
                 try:

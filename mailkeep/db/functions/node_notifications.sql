@@ -19,3 +19,13 @@ CREATE OR REPLACE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR
     WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();
 CREATE OR REPLACE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates
     FOR EACH ROW EXECUTE FUNCTION notify_nodes();
+
+-- Wakes the process `backup`: an operation waits, or is to be cancelled.
+CREATE OR REPLACE FUNCTION notify_backup() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('mailkeep_backup', NEW.id::text);
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER backup_operations_notify AFTER INSERT OR UPDATE OF cancel_requested ON backup_operations
+    FOR EACH ROW EXECUTE FUNCTION notify_backup();

@@ -300,6 +300,7 @@ CREATE TABLE scheduled_messages (
     failures     integer NOT NULL DEFAULT 0,                                        -- attempts that ended without acceptance
     recipients   integer NOT NULL,
     size         bigint NOT NULL,
+    held         boolean NOT NULL DEFAULT false,                                    -- after a restore, until released
     changed_at   timestamptz NOT NULL
 );
 CREATE INDEX scheduled_messages_due ON scheduled_messages (due_at) WHERE due_at IS NOT NULL;
@@ -367,4 +368,79 @@ CREATE TABLE acme_tokens (
     token      text PRIMARY KEY,
     content    text NOT NULL,
     expires_at timestamptz NOT NULL
+);
+
+-- Backups (features/operations/backups). `snapshot` is restic's ID; `verified_*` the last verification. `began_at`: what was acknowledged
+-- before it is in the backup.
+CREATE TABLE backups (
+    id              uuid PRIMARY KEY,
+    state           text NOT NULL CONSTRAINT backups_state CHECK (state IN ('running', 'succeeded', 'failed', 'cancelled')),
+    trigger         text NOT NULL CONSTRAINT backups_trigger CHECK (trigger IN ('manual', 'schedule', 'upgrade')),
+    created_at      timestamptz NOT NULL,
+    finished_at     timestamptz,
+    snapshot        text NOT NULL DEFAULT '',
+    size_bytes      bigint,
+    added_bytes     bigint,
+    domains         integer,
+    mailboxes       integer,
+    messages        bigint,
+    verified_at     timestamptz,
+    verified_ok     boolean,
+    verified_detail text NOT NULL DEFAULT '',
+    error           text,
+    version         text NOT NULL,
+    CONSTRAINT backups_verified CHECK ((verified_at IS NULL) = (verified_ok IS NULL))
+);
+CREATE INDEX backups_by_age ON backups (created_at, id);
+CREATE UNIQUE INDEX backups_snapshot ON backups (snapshot) WHERE snapshot <> '';
+
+-- Operations on backups: a row is the record and the job of the process `backup`, which holds the liveness lock `process`. At most one
+-- waits or runs.
+CREATE TABLE backup_operations (
+    id               uuid PRIMARY KEY,
+    kind             text NOT NULL
+                     CONSTRAINT backup_operations_kind CHECK (kind IN ('create', 'verify', 'restore', 'prune', 'key')),
+    state            text NOT NULL
+                     CONSTRAINT backup_operations_state CHECK (state IN ('waiting', 'running', 'succeeded', 'failed', 'cancelled')),
+    backup_id        uuid REFERENCES backups ON DELETE SET NULL,
+    argument         jsonb NOT NULL DEFAULT '{}',
+    phase            text NOT NULL DEFAULT '',
+    done             bigint NOT NULL DEFAULT 0,
+    total            bigint NOT NULL DEFAULT 0,
+    cancel_requested boolean NOT NULL DEFAULT false,
+    result           jsonb,
+    error            text,
+    author_id        uuid,
+    author           text NOT NULL,
+    process          uuid,
+    created_at       timestamptz NOT NULL,
+    started_at       timestamptz,
+    finished_at      timestamptz
+);
+CREATE UNIQUE INDEX backup_operations_open ON backup_operations ((true)) WHERE state IN ('waiting', 'running');
+CREATE INDEX backup_operations_by_age ON backup_operations (created_at, id);
+
+-- The recovery key of the repository (features/operations/recovery_key): `key_id` is restic's; the key itself is not stored.
+CREATE TABLE recovery_key (
+    only_row    boolean PRIMARY KEY DEFAULT true CONSTRAINT recovery_key_only_row CHECK (only_row),
+    key_id      text NOT NULL,
+    repository  text NOT NULL,
+    created_at  timestamptz NOT NULL,
+    verified_at timestamptz
+);
+
+-- What is wrong with backups and was reported (features/operations/backup_alerts): `subject` tells one case from the next.
+CREATE TABLE backup_alerts (
+    kind        text PRIMARY KEY CONSTRAINT backup_alerts_kind CHECK (kind IN ('failed', 'unverified', 'late')),
+    subject     text NOT NULL,
+    reported_at timestamptz NOT NULL
+);
+
+-- The last full restore of this instance: what had been queued in the backup is held until it is released.
+CREATE TABLE restored_backup (
+    only_row    boolean PRIMARY KEY DEFAULT true CONSTRAINT restored_backup_only_row CHECK (only_row),
+    backup_id   uuid NOT NULL,
+    began_at    timestamptz NOT NULL,
+    restored_at timestamptz NOT NULL,
+    released_at timestamptz
 );

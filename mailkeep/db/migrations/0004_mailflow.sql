@@ -277,6 +277,7 @@ CREATE TABLE webhook_deliveries (
     claimed_at      timestamptz,                                                    -- start of the current attempt
     next_attempt_at timestamptz,
     attempts        jsonb NOT NULL DEFAULT '[]',                                    -- finished attempts, oldest first
+    held            boolean NOT NULL DEFAULT false,                                 -- after a restore, until released
     created_at      timestamptz NOT NULL,
     CONSTRAINT webhook_deliveries_next_attempt CHECK ((next_attempt_at IS NULL) = (state IN ('delivered', 'abandoned')))
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);

@@ -12,6 +12,7 @@ from mailkeep.settings import MASK, SETTING_FIELDS, find_effect, mask_secrets
 _SENSITIVE = (
     *("auth.", "oidc.", "cors.", "dns.", "overlays.", "webhooks.allowed_networks", "filter.dns_servers"),
     *("mta.", "outbound.relay"),  # where all mail goes, also that with links to set a password
+    "backup.",  # where copies of all mail and secrets go
 )
 
 
