@@ -296,16 +296,16 @@ class _ResticCall:
 
     async def end(self) -> None:
         """End the process group, if it is still running."""
-        if self._process.returncode is None:
-            self._signal(signal.SIGINT)  # the only one that restic 0.14 handles
-            try:
-                async with asyncio.timeout(_GRACE_SECONDS):
-                    await self._process.wait()
-            except TimeoutError:
-                pass
-        self._signal(signal.SIGKILL)
+        try:
+            if self._process.returncode is None:
+                self._signal(signal.SIGINT)  # the only one that restic 0.14 handles
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE_SECONDS):
+                        await self._process.wait()
+        finally:
+            self._signal(signal.SIGKILL)
+            self._errors.cancel()
         await self._process.wait()
-        self._errors.cancel()
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):

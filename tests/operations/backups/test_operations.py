@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -24,6 +25,8 @@ from mailkeep.core import failpoint
 from mailkeep.features.operations.backups import engine, store
 from mailkeep.features.operations.backups.jobs import HANDLERS, BackupWorker
 from mailkeep.features.operations.backups.model import BackupOperation
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.jobs.repeat import repeat
 from tests.operations.backups.conftest import Scene
 from tests.support.backups import find, request, restore, run_restic, wait
 
@@ -220,9 +223,7 @@ async def test_a_killed_process_leaves_nothing_and_the_next_backup_works(scene: 
     operation_id = await request(scene.app)
     killed = await run_trapped(scene.app.data_dir, place)
     assert killed == -signal.SIGKILL
-    worker = BackupWorker(scene.app)
-    await worker.end_interrupted()
-    ended = await wait(scene.app, operation_id, 1)
+    ended = await end_interrupted(scene.app, operation_id)
     assert (ended.state, ended.error) == ("failed", engine.INTERRUPTED)
     assert not (scene.app.data_dir / "backup" / "stage").exists()
     backup = await find(scene.app, ended)
@@ -257,10 +258,18 @@ async def test_restic_ends_with_its_process(scene: Scene):
 
     await asyncio.wait_for(wait_for_end(), 10)
     assert list((repository / "locks").iterdir())
-    await BackupWorker(scene.app).end_interrupted()
-    assert (await wait(scene.app, operation_id, 1)).error == engine.INTERRUPTED
+    assert (await end_interrupted(scene.app, operation_id)).error == engine.INTERRUPTED
     assert not list((repository / "locks").iterdir()), "the lock of the killed restic is removed"
     assert list_snapshots(scene.app.data_dir) == []
+
+
+async def end_interrupted(app: App, operation_id: UUID) -> BackupOperation:
+    """The operation after the next process has ended it, as soon as PostgreSQL knows that the killed one is gone."""
+    ending = asyncio.create_task(repeat(0.05, "interrupted operations", BackupWorker(app).end_interrupted))
+    try:
+        return await wait(app, operation_id, 30)
+    finally:
+        await cancel_all(ending)
 
 
 def find_processes(argument: str) -> list[int]:
