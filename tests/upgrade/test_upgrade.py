@@ -63,7 +63,7 @@ async def test_an_old_program_refuses_a_new_schema_and_a_new_one_reports_it(
 ) -> None:
     folder = tmp_path / "next"
     shutil.copytree(FOLDER, folder)
-    (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("CREATE TABLE colours (name text)")
+    (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("ALTER TABLE totp_secrets RENAME TO totp_seeds")
     missing = await find_pending(database_urls.app, folder)
     assert [step.file for step in missing] == [f"{NEWEST + 1:04d}_next.sql", "functions/*.sql"]
     await migrate(database_urls.owner, utc_now, folder=folder)
@@ -71,6 +71,22 @@ async def test_an_old_program_refuses_a_new_schema_and_a_new_one_reports_it(
         with pytest.raises(Failure, match=f"migration {NEWEST + 1:04d}.*which knows {NEWEST:04d}") as wrong:
             await refused
         assert wrong.value.permanent
+
+
+async def test_the_old_program_works_again_after_migrations_that_only_add(database_urls: Urls, tmp_path: Path) -> None:
+    folder, before = tmp_path / "next", dump_schema(database_urls.owner)
+    shutil.copytree(FOLDER, folder)
+    (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("ALTER TABLE domains ADD COLUMN colour text")
+    (folder / "functions/colours.sql").write_text(
+        "CREATE OR REPLACE FUNCTION colour() RETURNS text LANGUAGE sql RETURN (SELECT max(colour) FROM domains);"
+    )
+    await migrate(database_urls.owner, utc_now, folder=folder)
+    assert [step.file for step in await migrate(database_urls.owner, utc_now)] == ["functions/*.sql"]
+    assert await find_pending(database_urls.app) == []
+    after = dump_schema(database_urls.owner)
+    assert "colour text" in after
+    assert after.replace("    colour text\n", "") == before
+    assert [step.file for step in await migrate(database_urls.owner, utc_now, folder=folder)] == ["functions/*.sql"]
 
 
 async def test_a_command_works_with_its_own_schema_only(
@@ -83,7 +99,10 @@ async def test_a_command_works_with_its_own_schema_only(
     for change, words in (
         ("UPDATE schema_functions SET checksum = 'other'", r"schema is older than this program \(functions/"),
         ("DELETE FROM schema_migrations WHERE number = %s", r"schema is older than this program \(0"),
-        ("INSERT INTO schema_migrations SELECT n, 'x', 'x', now(), '9.9' FROM generate_series(%s, %s + 1) n", "9.9"),
+        (
+            "INSERT INTO schema_migrations SELECT n, 'x', 'x', now(), '9.9', NULL FROM generate_series(%s, %s + 1) n",
+            "9.9",
+        ),
     ):
         with psycopg.connect(database_urls.owner) as owner:
             owner.execute(change.encode(), [NEWEST] * change.count("%s"))
