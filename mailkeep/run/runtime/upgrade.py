@@ -53,7 +53,7 @@ Report = Callable[[str], None]
 """Receives a line about each step."""
 
 _POLL_SECONDS = 0.2
-_BACKUP_SECONDS = 6 * 3600.0
+_CLAIM_SECONDS, _BACKUP_SECONDS = 60.0, 6 * 3600.0
 _STOP_SECONDS, _START_SECONDS, _HEALTHY_SECONDS, _KILL_SECONDS = 40.0, 240.0, 60.0, 30.0
 _GREETING_SECONDS = 10.0
 _SCRATCH = "upgrade-database"
@@ -163,12 +163,14 @@ async def perform(
 ) -> None:
     """Upgrade. Failure if that was not possible; then the old version runs, or the message says that nothing does."""
     wheel, data_dir = preparation.wheel, preparation.data_dir
-    report("Applying the migrations to an empty database …")
-    await _rehearse(wheel, data_dir)
-    failpoint.reach("upgrade.rehearsed")
-    report(f"Making the environment of {wheel.version} …")
-    environment = await asyncio.to_thread(upgrade_environment.build, preparation.installation, wheel, find_links)
-    failpoint.reach("upgrade.built")
+    environment = upgrade_environment.find_complete(preparation.installation, wheel)
+    if environment is None:  # a complete one is of an attempt whose later steps failed
+        report("Applying the migrations to an empty database …")
+        await _rehearse(wheel, data_dir)
+        failpoint.reach("upgrade.rehearsed")
+        report(f"Making the environment of {wheel.version} …")
+        environment = await asyncio.to_thread(upgrade_environment.build, preparation.installation, wheel, find_links)
+        failpoint.reach("upgrade.built")
     async with context.open_app(data_dir) as app:
         if with_backup:
             report("Making a backup …")
@@ -233,14 +235,19 @@ async def _back_up(app: App, who: Principal, report: Report) -> None:
         backup = await backups.request_backup(conn, app, who, "upgrade")
     began, phase = monotonic(), ""
     try:
-        while backup.state == "running":
-            if monotonic() - began > _BACKUP_SECONDS:
-                raise Failure(f"The backup has not ended within {_BACKUP_SECONDS / 3600:.0f} hours.")
+        while True:
             await asyncio.sleep(_POLL_SECONDS)
             async with app.db.autocommit() as conn:
                 operation = await backups.find_open_operation(conn)
                 backup = await backups.get(conn, backup.id)
-            if operation and operation.phase != phase:
+            if operation is None or operation.backup_id != backup.id:
+                break
+            seconds = monotonic() - began
+            if operation.state == "waiting" and seconds > _CLAIM_SECONDS:
+                raise Failure("The backup has not begun: is the process `backup` running?")
+            if seconds > _BACKUP_SECONDS:
+                raise Failure(f"The backup has not ended within {_BACKUP_SECONDS / 3600:.0f} hours.")
+            if operation.phase != phase:
                 phase = operation.phase
                 report(f"  {phase}")
     except BaseException:

@@ -89,14 +89,23 @@ def require_space(installation: Installation, wheel: Wheel) -> None:
         )
 
 
+def find_complete(installation: Installation, wheel: Wheel) -> Path | None:
+    """The environment that `build` made of this wheel."""
+    target = installation.environment(wheel.version)
+    try:
+        is_complete = (target / _COMPLETE).read_text("ascii").strip() == wheel.sha256
+    except (FileNotFoundError, UnicodeDecodeError):
+        return None
+    return target if is_complete else None
+
+
 def build(installation: Installation, wheel: Wheel, find_links: Path | None) -> Path:
-    """Make the environment of the wheel's version, or return a complete one made of the same wheel. Blocks for up to
-    minutes. What the wheel needs comes from the index that pip is configured for, or only from the folder
-    `find_links`; each package must have a hash that the wheel names.
+    """Make the environment of the wheel's version. Blocks for up to minutes.
+
+    What the wheel needs comes from the index that pip is configured for, or only from the folder `find_links`; each
+    package must have a hash that the wheel names.
     """
     target = installation.environment(wheel.version)
-    if _is_complete(target, wheel):
-        return target
     if target == installation.own:
         raise Failure(f"{target} is the environment in use.", permanent=True)
     shutil.rmtree(target, ignore_errors=True)
@@ -115,13 +124,6 @@ def build(installation: Installation, wheel: Wheel, find_links: Path | None) -> 
         raise Failure(f"The new environment has Mailkeep {version[:40]}, not {wheel.version}.", permanent=True)
     write_atomically(target / _COMPLETE, wheel.sha256 + "\n")
     return target
-
-
-def _is_complete(target: Path, wheel: Wheel) -> bool:
-    try:
-        return (target / _COMPLETE).read_text("ascii").strip() == wheel.sha256
-    except (FileNotFoundError, UnicodeDecodeError):
-        return False
 
 
 def switch(installation: Installation, environment: Path) -> None:

@@ -28,7 +28,7 @@ REQUEST = "upgrade-request"
 """The file in the data directory with the version that `up` is to be replaced by."""
 ACCEPT_SECONDS = 420
 """How long the new version has from its start until it is accepted."""
-_VALID_SECONDS = 60.0
+_VALID_SECONDS = 30.0
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}")
 _LOOK_SECONDS, _STOP_SECONDS, _LEFTOVER_SECONDS = 0.2, 30.0, 5.0
 _PR_SET_PDEATHSIG = 1
@@ -37,16 +37,18 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
 def make_request(version: str) -> str:
-    """The content of a request. Its time is that of the system's monotonic clock."""
-    return f"{version} {time.monotonic()}\n"
+    """The content of a request: the version, the time on the system's monotonic clock, and for how long the new version
+    may run without being accepted.
+    """
+    return f"{version} {time.monotonic()} {ACCEPT_SECONDS}\n"
 
 
 def become_guard(data_dir: Path) -> None:
-    """If an upgrade was requested within the last minute, become the guard of its version; else return."""
+    """If an upgrade was requested within the last half minute, become the guard of its version; else return."""
     path = data_dir / REQUEST
     try:
-        version, asked_at = path.read_text("ascii").split()
-        age = time.monotonic() - float(asked_at)
+        version, requested_at, seconds = path.read_text("ascii").split()
+        age, accept_seconds = time.monotonic() - float(requested_at), float(seconds)
     except (FileNotFoundError, ValueError):
         return
     finally:
@@ -57,7 +59,7 @@ def become_guard(data_dir: Path) -> None:
         return
     sys.stdout.flush()
     arguments = json.dumps(sys.argv[1:])
-    program = [sys.executable, "-I", str(Path(__file__)), str(own), str(new), str(ACCEPT_SECONDS), arguments]
+    program = [sys.executable, "-I", str(Path(__file__)), str(own), str(new), str(accept_seconds), arguments]
     os.execv(sys.executable, program)  # noqa: S606 - no shell
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import lzma
 import os
 import re
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -33,6 +35,7 @@ _CHUNK = 1 << 20
 _VERSION = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){1,3}")
 _PYTHON = re.compile(r">=\s*([0-9]{1,3})\.([0-9]{1,3})")
 _ENTRY_POINTS = {"mailkeep": "mailkeep.run.cli.main:main"}
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, struct.error, lzma.LZMAError)
 _TAG, _MIGRATIONS, _FUNCTIONS = "py3-none-any", "mailkeep/db/migrations/", "mailkeep/db/functions/"
 
 
@@ -87,10 +90,10 @@ def read(path: Path, sha256: str) -> Wheel:
     try:
         with zipfile.ZipFile(path) as archive:
             return _read(archive, path, sha256)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise _wrong(f"it is not a zip file that can be read ({error})") from error
     except (UnicodeDecodeError, ConfigError, KeyError, csv.Error) as error:
         raise _wrong(f"its metadata can't be read ({error})") from error
+    except _DAMAGE as error:
+        raise _wrong(f"it is not a zip file that can be read ({error})") from error
 
 
 def _read(archive: zipfile.ZipFile, path: Path, sha256: str) -> Wheel:
