@@ -17,8 +17,8 @@ from tests.support.instance import ROOT
 
 NEW = "0.2.0"
 MIGRATION = f"mailkeep/db/migrations/{read_schema().migrations[-1].number + 1:04d}_colours.sql"
-Changes = Mapping[str, str | None]
-"""By file: text to append, or None to leave the file out."""
+Changes = Mapping[str, str]
+"""By file: text to append."""
 _PACKAGES = "mailkeep_test_packages"
 
 
@@ -72,21 +72,22 @@ def write_wheel(path: Path, files: Mapping[str, bytes], info: str) -> Path:
     return path
 
 
-def make_newer(built: Path, target: Path, packages: Path, version: str = NEW, changes: Changes | None = None) -> Path:
-    """A wheel of a higher version, with what `packages` stands for and further text at the end of some files."""
+def make_newer(
+    built: Path, target: Path, packages: Path | None, version: str = NEW, changes: Changes | None = None
+) -> Path:
+    """A wheel of a higher version, with further text at the end of some files. It needs what `packages` stands for, or
+    the packages of the index.
+    """
     target.mkdir(exist_ok=True)
     files: dict[str, bytes] = {}
     for name, content in read_wheel(built).items():
         names_version = name == "mailkeep/__init__.py" or name.endswith(".dist-info/METADATA")
         renamed = name.replace(f"mailkeep-{__version__}.dist-info", f"mailkeep-{version}.dist-info")
         files[renamed] = content.replace(__version__.encode(), version.encode(), 1) if names_version else content
-    digest = hashlib.sha256(packages.read_bytes()).hexdigest()
-    files["mailkeep/requirements.lock"] = f"{_PACKAGES}==1 --hash=sha256:{digest}\n".encode()
+    if packages:
+        files["mailkeep/requirements.lock"] = f"{_PACKAGES}==1 --hash=sha256:{sha256(packages)}\n".encode()
     for name, text in (changes or {}).items():
-        if text is None:
-            del files[name]
-        else:
-            files[name] = files.get(name, b"") + text.encode()
+        files[name] = files.get(name, b"") + text.encode()
     return write_wheel(target / f"mailkeep-{version}-py3-none-any.whl", files, f"mailkeep-{version}.dist-info")
 
 

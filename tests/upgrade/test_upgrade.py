@@ -5,7 +5,9 @@ Upgrades of databases with data are tested from the first release on: `CONTRIBUT
 
 from __future__ import annotations
 
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -20,8 +22,11 @@ from mailkeep.db.migrate import FOLDER, find_pending, list_missing, migrate, rea
 from mailkeep.db.postgres import Urls
 from mailkeep.db.schema_dump import dump_schema
 from mailkeep.run.runtime import context
+from mailkeep.run.runtime.upgrade import rehearse
+from mailkeep.run.runtime.upgrade_wheel import Wheel
 from tests.plugins.api import NO_RATE_LIMITS, running_on
 from tests.support.client import DOMAIN_IDS, EXAMPLE, insert_test_users
+from tests.support.scratch import new_directory
 
 NEWEST = read_schema().migrations[-1].number
 
@@ -87,6 +92,34 @@ async def test_the_old_program_works_again_after_migrations_that_only_add(databa
     assert "colour text" in after
     assert after.replace("    colour text\n", "") == before
     assert [step.file for step in await migrate(database_urls.owner, utc_now, folder=folder)] == ["functions/*.sql"]
+
+
+async def test_migrations_are_tried_on_an_empty_database_first(tmp_path: Path) -> None:
+    """With this version's functions after them: some changes only add, and can't be left again."""
+    folders = {
+        name: {path.name: path.read_text() for path in (FOLDER / name).glob("*.sql")}
+        for name in ("migrations", "functions")
+    }
+    migrations, functions = folders["migrations"], folders["functions"]
+    wheel = Wheel(tmp_path, "", "9.9.0", (3, 11), migrations, functions, 0, 0)
+    data = new_directory("mailkeep-rehearsal-", 0o755)
+    added = {f"{NEWEST + 1:04d}_next.sql": "ALTER TABLE domains ADD COLUMN colour text"}
+    try:
+        await rehearse(replace(wheel, migrations=migrations | added), data)
+        broken = {f"{NEWEST + 1:04d}_next.sql": "CREATE TABLE colours AS SELECT colour"}
+        with pytest.raises(Failure, match=r"_next\.sql failed in line 1"):
+            await rehearse(replace(wheel, migrations=migrations | broken), data)
+        name, text = next((name, text) for name, text in functions.items() if "RETURNS trigger" in text)
+        function = re.search(r"FUNCTION (\w+)\(\)\s+RETURNS trigger", text)
+        assert function
+        other = f"CREATE OR REPLACE FUNCTION {function[1]}() RETURNS int LANGUAGE sql RETURN 1;"
+        added = {f"{NEWEST + 1:04d}_next.sql": f"DROP FUNCTION {function[1]} CASCADE"}
+        changed = replace(wheel, migrations=migrations | added, functions=functions | {name: other})
+        with pytest.raises(Failure, match="can't be applied and left again"):
+            await rehearse(changed, data)
+        assert list(data.iterdir()) == []
+    finally:
+        shutil.rmtree(data)
 
 
 async def test_a_command_works_with_its_own_schema_only(

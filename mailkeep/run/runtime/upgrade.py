@@ -166,7 +166,7 @@ async def perform(
     environment = upgrade_environment.find_complete(preparation.installation, wheel)
     if environment is None:  # a complete one is of an attempt whose later steps failed
         report("Applying the migrations to an empty database …")
-        await _rehearse(wheel, data_dir)
+        await rehearse(wheel, data_dir)
         failpoint.reach("upgrade.rehearsed")
         report(f"Making the environment of {wheel.version} …")
         environment = await asyncio.to_thread(upgrade_environment.build, preparation.installation, wheel, find_links)
@@ -199,7 +199,7 @@ async def perform(
     failpoint.reach("upgrade.switched")
 
 
-async def _rehearse(wheel: Wheel, data_dir: Path) -> None:
+async def rehearse(wheel: Wheel, data_dir: Path) -> None:
     """Migrate an empty database of its own to this version and to the new one, back and again. Failure."""
     folder = data_dir / _SCRATCH
     shutil.rmtree(folder, ignore_errors=True)
