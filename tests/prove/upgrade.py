@@ -1,5 +1,7 @@
-"""`make prove-upgrade`: the full profile is upgraded under a stream of mail: with a failure and a kill at each step, then
-for good, with the packages of the index. What was accepted arrives once, and after each failure the old version runs.
+"""`make prove-upgrade`: the full profile is upgraded under a stream of mail, with the packages of the index.
+
+First with a failure and a kill at each step, then for good. What was accepted arrives once, and after each failure the
+old version runs.
 """
 
 from __future__ import annotations

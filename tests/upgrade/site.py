@@ -58,6 +58,7 @@ class Site:
     def __post_init__(self) -> None:
         self.prefix, self.data = self.folder / "prefix", self.folder / "data"
         self.program = self.prefix / "current/bin/mailkeep"
+        self._key = ""
 
     @property
     def log(self) -> str:
@@ -125,12 +126,18 @@ class Site:
         """Create a domain and a mailbox by the API."""
         self.mailkeep("admin", "create", "root@upgrade.test", "--role", "super_admin", "--password-stdin",
                       stdin="correct-horse-battery")  # fmt: skip
-        key = self.mailkeep("key", "create", "upgrade", "--admin", "root@upgrade.test")["key"]
+        self._key = self.mailkeep("key", "create", "upgrade", "--admin", "root@upgrade.test")["key"]
         local_part, _, domain = ALICE.partition("@")
-        made = _post(http, key, "/domains", {"name": domain})
-        _post(
-            http, key, "/mailboxes", {"domain_id": made["id"], "local_part": local_part, "password": "a long way home"}
-        )
+        domain_id = self.call(http, "/domains", {"name": domain})["id"]
+        mailbox = {"domain_id": domain_id, "local_part": local_part, "password": "a long way to Tipperary"}
+        self.call(http, "/mailboxes", mailbox)
+
+    def call(self, http: str, path: str, body: Any = None) -> Any:
+        """A GET, or with a body a POST; its data."""
+        fields = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        content = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(f"{http}/api/v1{path}", content, fields), timeout=30) as answer:
+            return json.load(answer)["data"]
 
     def read_tokens(self) -> list[str]:
         """The tokens of all messages in the mailbox."""
@@ -148,13 +155,6 @@ class Site:
         with urlopen(f"{instance.http}/health", timeout=10) as answer:
             assert json.load(answer)["data"]["status"] != "down"
         return instance
-
-
-def _post(http: str, key: str, path: str, body: Any) -> Any:
-    fields = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = Request(f"{http}/api/v1{path}", json.dumps(body).encode(), fields)
-    with urlopen(request, timeout=30) as answer:
-        return json.load(answer)["data"]
 
 
 @contextlib.contextmanager
