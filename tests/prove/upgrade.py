@@ -112,6 +112,8 @@ def _fail(one: Site, wheel: Path, options: tuple[str, ...], trap: tuple[str, str
     began = time.monotonic()
     failed = one.upgrade(wheel, *options, trap=trap)
     assert failed.returncode == (-9 if trap[0] == "kill" else 1), failed
+    if trap[0] == "kill" and trap[1] in _AFTER:
+        one.end_unaccepted()
     one.assert_runs(__version__, pid)
     reason = failed.stderr.strip().splitlines()[-1] if trap[0] != "kill" else "killed"
     _print(f"{' '.join(trap):28} {time.monotonic() - began:3.0f} s until {__version__} runs: {reason}")

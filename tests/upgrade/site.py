@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import smtplib
 import subprocess
 import threading
@@ -23,6 +24,7 @@ from mailkeep.run.runtime import state
 from mailkeep.run.runtime.state import InstanceState
 from tests.support.ledger import Ledger
 from tests.support.ports import free_port
+from tests.upgrade.installation import NEW
 
 ALICE = "alice@upgrade.test"
 _SUBJECT = re.compile(rb"^Subject: (token-\w+)\r?$", re.MULTILINE)
@@ -31,8 +33,8 @@ _TRAPPED = """
 import os, sys
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
-from mailkeep.run.runtime import upgrade, upgrade_guard
-upgrade_guard.ACCEPT_SECONDS, upgrade._HEALTHY_SECONDS = 4, 4
+from mailkeep.run.runtime import upgrade
+upgrade._HEALTHY_SECONDS = 4
 action, name = sys.argv[1:3]
 def reach(reached):
     if reached == name:
@@ -146,6 +148,13 @@ class Site:
             if path.is_file() and path.parent.name in ("new", "cur"):
                 found += [match.decode() for match in _SUBJECT.findall(path.read_bytes())]
         return found
+
+    def end_unaccepted(self) -> None:
+        """End the new version, which runs although nobody is left to accept it."""
+        instance = self.wait_for(NEW)
+        assert (self.prefix / "current").readlink().name == __version__
+        os.kill(instance.pid, signal.SIGTERM)
+        self.wait_for(__version__)
 
     def assert_runs(self, version: str, pid: int | None = None) -> InstanceState:
         """This version runs and answers, and the link leads to the one that is accepted."""

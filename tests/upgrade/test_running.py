@@ -69,6 +69,7 @@ def test_upgrades_that_fail_at_each_step_and_one_that_works(running: Site) -> No
         behaviour.write_text("")
         killed = running.upgrade(new, *quick, trap=("kill", "upgrade.started"))
         assert killed.returncode == -9, killed
+        running.end_unaccepted()
         running.assert_runs(__version__, instance.pid)
 
         upgraded = running.upgrade(new, *options)
