@@ -49,7 +49,7 @@ def test_upgrades_that_fail_at_each_step_and_one_that_works(running: Site) -> No
     options = ("--yes", "--sha256", sha256(new), "--find-links", str(packages.parent))
     quick = (*options, "--without-backup")
 
-    with site.stream(*parse_endpoint(instance.smtp), pause=0.1) as mail:
+    with site.stream(*parse_endpoint(instance.smtp), pause=0.4) as mail:
         # Nothing of the wheel has run, because this file does not exist yet.
         checked = running.upgrade(new, "--check")
         assert checked.returncode == 0, checked
