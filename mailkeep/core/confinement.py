@@ -6,7 +6,7 @@ A child that root started changes to the account `nobody`. The child has no capa
 compromised code reaches neither the database nor the network; sockets and files that are already open stay open.
 `core/isolation` confines a program of others in the same way. `confine_program` is for programs that create sockets:
 they may run programs and create sockets, but not connect them. `confine_daemon` is for a daemon in a root folder and a
-network of its own (`core/private_root`).
+network of its own (`core/private_root`), `confine_server` for one that only listens.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _DENIED_TO_ALL: _Calls = {
     "x86_64": (101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298),
     "aarch64": (117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241),
 }
+_CONNECT: _Calls = {"x86_64": (42,), "aarch64": (203,)}
 _CONNECTIONS: _Calls = {"x86_64": (42, 50), "aarch64": (203, 201)}  # connect, listen
 # socket, socketpair, bind, kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal
 _SOCKETS_AND_SIGNALS: _Calls = {
@@ -83,6 +84,11 @@ def confine_daemon(account: tuple[int, int]) -> None:
     _confine(resource.RLIM_INFINITY, (), account)
 
 
+def confine_server(account: tuple[int, int]) -> None:
+    """Confine this process irrevocably before it becomes a server of this account, which may listen but not connect."""
+    _confine(resource.RLIM_INFINITY, (_CONNECT,), account)
+
+
 def _confine(memory: int, denied: Sequence[_Calls], account: tuple[int, int]) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -103,6 +109,21 @@ def limit_cpu_time(seconds: int) -> None:
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, hard))
+
+
+def limit_capabilities(kept: Sequence[int]) -> None:
+    """Give up all capabilities but these (linux/capability.h, below 32), irrevocably also for programs that this
+    process runs as root. OSError.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then the same for capabilities from 32 on
+    _check(library.capget(header, sets))
+    mask = sum(1 << capability for capability in kept)
+    limited = (ctypes.c_uint32 * 6)(sets[0] & mask, sets[1] & mask)
+    _prctl(library, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    _check(library.capset(header, limited))
+    _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)  # else a program that root runs gets all of them again
 
 
 def end_with_parent(parent: int) -> None:

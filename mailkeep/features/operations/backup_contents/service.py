@@ -13,7 +13,7 @@ from mailkeep.app import App
 from mailkeep.backup import restic
 from mailkeep.backup.contents import ContentsEntry, ContentsQuery, ContentsSlice, Entries, list_entries
 from mailkeep.core.errors import Failure, Unavailable
-from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.page import MAX_LIMIT, Page, PageRequest
 from mailkeep.features.operations.backups import service as backups
 from mailkeep.features.operations.backups.model import BACKUP_FOLDER
 from mailkeep.features.record.node_tasks import service as node_tasks
@@ -54,6 +54,18 @@ async def page(app: App, backup_id: UUID, query: ContentsQuery, page_request: Pa
         if loop.time() > until:
             raise Unavailable("The index of the backup is being read from the repository.", reason="reading_index")
         await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def list_all(app: App, backup_id: UUID, query: ContentsQuery) -> list[ContentsEntry]:
+    """All entries of a part of a backup; refusals as of `page`."""
+    found: list[ContentsEntry] = []
+    after = None
+    while True:
+        current = await page(app, backup_id, query, PageRequest(MAX_LIMIT, "name", "asc", after))
+        found += current.rows
+        after = current.next_key
+        if after is None:
+            return found
 
 
 async def _ask(app: App, request: _Request) -> _Answer:

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from msgspec import to_builtins
+
 import mailkeep
 from mailkeep.app import App
 from mailkeep.backup import restic
@@ -17,7 +19,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
-from mailkeep.features.operations.backups import policy, rules, store
+from mailkeep.features.operations.backups import policy, rules, store, wire
 from mailkeep.features.operations.backups.model import (
     Backup,
     BackupOperation,
@@ -61,6 +63,21 @@ async def get_stored(conn: Conn, backup_id: UUID) -> Backup:
     rules.require_snapshot(backup)
     rules.require_program(restic.find_program())
     return backup
+
+
+async def find_newest(conn: Conn) -> Backup | None:
+    """The newest backup that has succeeded."""
+    return await store.find_newest(conn)
+
+
+def describe(backup: Backup, operation: BackupOperation | None) -> wire.BackupRecord:
+    """A backup as the API shows it; `operation`: the one that waits or runs."""
+    return wire.to_backup(backup, operation)
+
+
+def describe_operation(operation: BackupOperation) -> dict[str, Any]:
+    """An operation as the API shows it, with its result."""
+    return to_builtins(wire.to_operation(operation)) | {"result": operation.result}
 
 
 async def find_open_operation(conn: Conn) -> BackupOperation | None:
@@ -169,14 +186,15 @@ async def cancel(conn: Conn, app: App, who: Principal, backup_id: UUID) -> Backu
 async def read_times(conn: Conn, app: App, settings: BackupSettings) -> BackupTimes:
     """When backups and verifications were made, and are due with these settings."""
     at = app.clock()
-    last, verified = await store.find_newest(conn), await store.find_newest_verified(conn)
-    checked_at = verified.verification.at if verified and verified.verification else None
+    last, stored = await store.find_newest(conn), await store.list_stored(conn)
+    checked = {each.verification.at: each for each in stored if each.verification}
+    checked_at = max(checked, default=None)
     next_verification = policy.next_verification_at(settings.verify_every, settings.start_time, checked_at, at)
     return BackupTimes(
         last_backup=last,
         last_attempt=await store.find_last_attempt(conn),
-        first_stored_at=await store.find_first_stored(conn),
-        last_verified=verified,
+        first_stored_at=stored[0].created_at if stored else None,
+        last_verified=checked[checked_at] if checked_at else None,
         next_backup_at=policy.next_backup_at(settings.schedule, settings.start_time, at),
         next_verification_at=max(next_verification, at) if next_verification and last else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from msgspec import UNSET, Struct, UnsetType
@@ -138,8 +138,3 @@ def read_restore(body: BackupRestore) -> RestoreRequest:
     return RestoreRequest(
         body.scope, body.domain_id, body.mailbox_id, body.into, dry_run=body.dry_run, is_confirmed=body.confirm
     )
-
-
-def describe(operation: BackupOperation) -> dict[str, Any]:
-    """An operation for output in JSON."""
-    return {"id": str(operation.id), "kind": operation.kind, "state": operation.state, "error": operation.error}
