@@ -109,11 +109,13 @@ async def run_program(argv: Sequence[str]) -> None:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_GRACE_SECONDS):
-                    await process.wait()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            try:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE_SECONDS):
+                        await process.wait()
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
     if process.returncode:
         text = errors.decode("utf-8", "replace")

@@ -296,16 +296,16 @@ class _ResticCall:
 
     async def end(self) -> None:
         """End the process group, if it is still running."""
-        if self._process.returncode is None:
-            self._signal(signal.SIGINT)  # the only one that restic 0.14 handles
-            try:
-                async with asyncio.timeout(_GRACE_SECONDS):
-                    await self._process.wait()
-            except TimeoutError:
-                pass
-        self._signal(signal.SIGKILL)
+        try:
+            if self._process.returncode is None:
+                self._signal(signal.SIGINT)  # the only one that restic 0.14 handles
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_GRACE_SECONDS):
+                        await self._process.wait()
+        finally:
+            self._signal(signal.SIGKILL)
+            self._errors.cancel()
         await self._process.wait()
-        self._errors.cancel()
 
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -339,12 +339,15 @@ def _last_lines(text: str) -> str:
 
 
 def _ssh_command(location: str, settings: BackupSettings) -> str:
-    target = location.removeprefix("sftp:").partition(":")[0]
+    parts = urlsplit(location) if location.startswith("sftp://") else None
+    target = f"{parts.username}@{parts.hostname}" if parts else location.removeprefix("sftp:").partition(":")[0]
     options = ["-o BatchMode=yes", "-o ConnectTimeout=20", "-o ServerAliveInterval=30", "-o StrictHostKeyChecking=yes"]
     if settings.sftp_known_hosts_file:
         options.append(f"-o UserKnownHostsFile={settings.sftp_known_hosts_file}")
     if settings.sftp_key_file:
         options += [f"-i {settings.sftp_key_file}", "-o IdentitiesOnly=yes"]
+    if parts and parts.port:
+        options.append(f"-p {parts.port}")
     return f"ssh {' '.join(options)} {target} -s sftp"
 
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 from mailkeep.backup import database_copy, index, layout, mail_snapshot, queue_copy
 from mailkeep.backup.database_copy import DatabaseCopy
 from mailkeep.backup.index import IndexTotals
-from mailkeep.backup.mail_snapshot import SnapshotCancelled, Stop
+from mailkeep.backup.mail_snapshot import Stop
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
 
@@ -133,6 +133,8 @@ async def run_in_thread(work: Callable[[Stop], T]) -> T:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         stop.set()
-        with contextlib.suppress(SnapshotCancelled, Exception):
-            await running
+        while not running.done():
+            with contextlib.suppress(asyncio.CancelledError):  # cancelled again
+                await asyncio.wait({running})
+        running.exception()
         raise

@@ -41,8 +41,9 @@ def listing(client: imaplib.IMAP4, folder: str) -> tuple[bytes, list[bytes]]:
 
 def state(stack: Stack, address: str) -> dict[str, Any]:
     with stack.imap(address) as client:
-        folders = sorted(client.list()[1])
-        found: dict[str, Any] = {"folders": folders, "subscribed": sorted(client.lsub()[1])}
+        folders: list[Any] = client.list()[1]
+        subscribed: list[Any] = client.lsub()[1]
+        found: dict[str, Any] = {"folders": sorted(folders), "subscribed": sorted(subscribed)}
         for name in ("INBOX", "Projects", "Projects/2026"):
             found[name] = listing(client, name)
         return found

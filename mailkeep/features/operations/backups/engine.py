@@ -226,7 +226,7 @@ async def _tidy(
     async with app.db.autocommit() as conn:
         backups = await store.list_stored(conn)
     await report("forget", 0, 0)
-    removed = await _forget(app, repository, policy.select_removed(backups, retention))
+    removed = await _forget(app, repository, policy.select_removed(backups, retention, app.clock()))
     marker = backup_folder(app) / _PRUNED
     if is_prune_due or _is_older(marker, app.clock().timestamp() - _PRUNE_EVERY_SECONDS):
         await report("prune", 0, 0)
@@ -263,7 +263,8 @@ async def reconcile(app: App, repository: Repository, snapshots: Sequence[Snapsh
         await store.set_missing(conn, [each.id for each in rows if each.snapshot not in present], _MISSING)
         await store.set_found(conn, [each.id for each in rows if each.snapshot in present], _MISSING)
     known = {each.snapshot for each in rows}
-    for each in [each for each in snapshots if each.id not in known][-_MOST_ADDED:]:
+    unknown = [each for each in snapshots if each.id not in known and each.hostname == instance_id(app.data_dir)]
+    for each in unknown[-_MOST_ADDED:]:
         await _add_found(app, repository, each)
 
 
@@ -272,7 +273,7 @@ async def _add_found(app: App, repository: Repository, snapshot: Snapshot) -> No
     One of another instance, or that failed, is left alone.
     """
     backup_id = next((parse_uuid(tag.removeprefix(_ID)) for tag in snapshot.tags if tag.startswith(_ID)), None)
-    if backup_id is None or snapshot.hostname != instance_id(app.data_dir):
+    if backup_id is None:
         return
     async with app.db.autocommit() as conn:
         row = await store.find_backup(conn, backup_id)

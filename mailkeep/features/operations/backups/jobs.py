@@ -66,12 +66,12 @@ class BackupWorker:
             await self._lock.release()
 
     async def perform_waiting(self) -> bool:
-        """Perform the operation that waits; False if there is none. Ends one whose process has died before."""
-        await self.end_interrupted()
+        """Perform the operation that waits; False if there is none: then one whose process has died is ended."""
         process = await self._lock.hold()
-        async with self._app.db.tx() as conn:
+        async with self._app.db.autocommit() as conn:
             operation = await store.claim_operation(conn, process, self._app.clock())
         if operation is None:
+            await self.end_interrupted()
             return False
         failpoint.reach("backup.claimed")
         await self._perform(operation)
@@ -79,7 +79,7 @@ class BackupWorker:
 
     async def end_interrupted(self) -> None:
         """End the operation of a process that has ended, and remove what it left."""
-        async with self._app.db.tx() as conn:
+        async with self._app.db.autocommit() as conn:
             found = await store.find_open_process(conn)
             is_interrupted = found is not None and await self._lock.is_process_gone(conn, found[1])
         if found is None or not is_interrupted:
