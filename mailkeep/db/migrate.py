@@ -7,8 +7,9 @@ applied in full when one of them or a migration is new; functions and triggers t
 
 A run is one transaction: everything is applied, or nothing. The tables `schema_migrations` and `schema_functions`
 record what was applied, when, by which version of the program and with which content. A migration that has changed
-since it was applied is refused, and so is a database that a newer program has migrated. An advisory lock lets one
-process migrate at a time.
+since it was applied is refused. So is a database that a newer program has migrated, unless this one works with its
+further migrations (`additive`): then it applies its own functions again, as after an upgrade that failed. An advisory
+lock lets one process migrate at a time.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from psycopg.rows import dict_row
 from mailkeep import __version__
 from mailkeep.core.clock import Clock
 from mailkeep.core.errors import Failure
+from mailkeep.db.additive import find_oldest_program, works_with
 from mailkeep.db.pool import Conn, is_transient
 
 log = logging.getLogger("mailkeep.db")
@@ -44,7 +46,8 @@ CREATE TABLE IF NOT EXISTS schema_migrations (
     name text NOT NULL,
     checksum text NOT NULL,
     applied_at timestamptz NOT NULL,
-    program_version text NOT NULL
+    program_version text NOT NULL,
+    oldest_program text
 );
 CREATE TABLE IF NOT EXISTS schema_functions (
     only_row boolean CONSTRAINT schema_functions_pkey PRIMARY KEY DEFAULT true
@@ -116,6 +119,7 @@ class AppliedMigration:
     name: str
     checksum: str
     program_version: str
+    oldest_program: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +192,11 @@ def read_schema(folder: Path = FOLDER) -> Schema:
 def find_missing(schema: Schema, applied: AppliedSchema) -> list[Step]:
     """Return the steps that the database lacks: migrations in order, then the functions.
 
-    Fails if the database is newer than the program, has a migration with other content, or has a gap.
+    Fails if the program does not work with a migration that it does not know, if one has other content, or is missing.
     """
-    if len(applied.migrations) > len(schema.migrations):
-        last = applied.migrations[-1]
+    unknown = applied.migrations[len(schema.migrations) :]
+    if not all(works_with(row.oldest_program, __version__) for row in unknown):
+        last = unknown[-1]
         raise Failure(
             f"The database was migrated by Mailkeep {last.program_version} (migration {last.number:04d}), but this is "
             f"Mailkeep {__version__}, which knows {len(schema.migrations):04d}. Start that version or a newer "
@@ -241,7 +246,9 @@ async def _read_applied(conn: Conn) -> AppliedSchema:
     row = await cursor.fetchone()
     if not row or not row["present"]:
         return AppliedSchema()
-    cursor = await conn.execute("SELECT number, name, checksum, program_version FROM schema_migrations ORDER BY number")
+    cursor = await conn.execute(
+        "SELECT number, name, checksum, program_version, oldest_program FROM schema_migrations ORDER BY number"
+    )
     migrations = tuple(AppliedMigration(**row) for row in await cursor.fetchall())
     cursor = await conn.execute("SELECT checksum FROM schema_functions")
     row = await cursor.fetchone()
@@ -252,8 +259,8 @@ async def _apply_migration(conn: Conn, migration: Migration, clock: Clock) -> No
     await _execute(conn, migration)
     await conn.execute(
         """
-        INSERT INTO schema_migrations (number, name, checksum, applied_at, program_version)
-        VALUES (%(number)s, %(name)s, %(checksum)s, %(applied_at)s, %(program_version)s)
+        INSERT INTO schema_migrations (number, name, checksum, applied_at, program_version, oldest_program)
+        VALUES (%(number)s, %(name)s, %(checksum)s, %(applied_at)s, %(program_version)s, %(oldest_program)s)
         """,
         {
             "number": migration.number,
@@ -261,6 +268,7 @@ async def _apply_migration(conn: Conn, migration: Migration, clock: Clock) -> No
             "checksum": migration.checksum,
             "applied_at": clock(),
             "program_version": __version__,
+            "oldest_program": find_oldest_program(migration.sql.decode()),
         },
     )
 

@@ -1281,6 +1281,7 @@ TABLE schema_migrations
     checksum text NOT NULL
     applied_at timestamp with time zone NOT NULL
     program_version text NOT NULL
+    oldest_program text
     CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
     GRANT SELECT TO mailkeep_app
 

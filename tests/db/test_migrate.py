@@ -180,7 +180,7 @@ async def test_an_applied_file_that_changed_is_refused(urls, tmp_path):
 
 
 async def test_a_newer_database_is_refused_with_advice(urls, tmp_path):
-    write(tmp_path, m0001_a="CREATE TABLE a (n int)", m0002_b="CREATE TABLE b (n int)")
+    write(tmp_path, m0001_a="CREATE TABLE a (n int)", m0002_b="ALTER TABLE a RENAME TO b")
     await migrate(urls.owner, clock, folder=tmp_path)
     (tmp_path / "migrations/0002_b.sql").unlink()
     with pytest.raises(Failure, match=rf"migrated by Mailkeep {__version__} \(migration 0002\).*restore a backup"):
@@ -234,8 +234,8 @@ def test_files_out_of_order_are_refused(tmp_path, files, words):
         read_schema(tmp_path)
 
 
-def applied(*numbers: int, functions: str = "text") -> AppliedSchema:
-    rows = (AppliedMigration(number, f"m{number}", f"sum{number}", "0.1.0") for number in numbers)
+def applied(*numbers: int, functions: str = "text", oldest: str | None = None) -> AppliedSchema:
+    rows = (AppliedMigration(number, f"m{number}", f"sum{number}", "0.1.0", oldest) for number in numbers)
     return AppliedSchema(tuple(rows), functions)
 
 
@@ -253,13 +253,19 @@ def test_functions_alone_are_missing_only_if_they_changed():
     assert find_missing(SCHEMA, applied(1, 2, 3, functions="older")) == [SCHEMA.functions]
 
 
+def test_later_migrations_that_this_program_works_with_are_accepted():
+    assert find_missing(SCHEMA, applied(1, 2, 3, 4, 5, oldest="0")) == []
+    assert find_missing(SCHEMA, applied(1, 2, 3, 4, functions="newer", oldest=__version__)) == [SCHEMA.functions]
+
+
 @pytest.mark.parametrize(
     "present,words",
     [
         (applied(2), r"0001_m1\.sql was never applied"),
         (applied(1, 3), r"0002_m2\.sql was never applied"),
         (applied(1, 2, 3, 4), "which knows 0003"),
-        (AppliedSchema((AppliedMigration(1, "renamed", "sum1", "0.1.0"),)), "is not what version"),
+        (applied(1, 2, 3, 4, oldest="99.0.0"), "which knows 0003"),
+        (AppliedSchema((AppliedMigration(1, "renamed", "sum1", "0.1.0", None),)), "is not what version"),
     ],
 )
 def test_a_database_with_other_migrations_is_refused(present, words):

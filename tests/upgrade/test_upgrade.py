@@ -5,7 +5,9 @@ Upgrades of databases with data are tested from the first release on: `CONTRIBUT
 
 from __future__ import annotations
 
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -20,8 +22,11 @@ from mailkeep.db.migrate import FOLDER, find_pending, list_missing, migrate, rea
 from mailkeep.db.postgres import Urls
 from mailkeep.db.schema_dump import dump_schema
 from mailkeep.run.runtime import context
+from mailkeep.run.runtime.upgrade import rehearse
+from mailkeep.run.runtime.upgrade_wheel import Wheel
 from tests.plugins.api import NO_RATE_LIMITS, running_on
 from tests.support.client import DOMAIN_IDS, EXAMPLE, insert_test_users
+from tests.support.scratch import new_directory
 
 NEWEST = read_schema().migrations[-1].number
 
@@ -63,7 +68,7 @@ async def test_an_old_program_refuses_a_new_schema_and_a_new_one_reports_it(
 ) -> None:
     folder = tmp_path / "next"
     shutil.copytree(FOLDER, folder)
-    (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("CREATE TABLE colours (name text)")
+    (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("ALTER TABLE totp_secrets RENAME TO totp_seeds")
     missing = await find_pending(database_urls.app, folder)
     assert [step.file for step in missing] == [f"{NEWEST + 1:04d}_next.sql", "functions/*.sql"]
     await migrate(database_urls.owner, utc_now, folder=folder)
@@ -71,6 +76,50 @@ async def test_an_old_program_refuses_a_new_schema_and_a_new_one_reports_it(
         with pytest.raises(Failure, match=f"migration {NEWEST + 1:04d}.*which knows {NEWEST:04d}") as wrong:
             await refused
         assert wrong.value.permanent
+
+
+async def test_the_old_program_works_again_after_migrations_that_only_add(database_urls: Urls, tmp_path: Path) -> None:
+    folder, before = tmp_path / "next", dump_schema(database_urls.owner)
+    shutil.copytree(FOLDER, folder)
+    (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("ALTER TABLE domains ADD COLUMN colour text")
+    (folder / "functions/colours.sql").write_text(
+        "CREATE OR REPLACE FUNCTION colour() RETURNS text LANGUAGE sql RETURN (SELECT max(colour) FROM domains);"
+    )
+    await migrate(database_urls.owner, utc_now, folder=folder)
+    assert [step.file for step in await migrate(database_urls.owner, utc_now)] == ["functions/*.sql"]
+    assert await find_pending(database_urls.app) == []
+    after = dump_schema(database_urls.owner)
+    assert "colour text" in after
+    assert after.replace("    colour text\n", "") == before
+    assert [step.file for step in await migrate(database_urls.owner, utc_now, folder=folder)] == ["functions/*.sql"]
+
+
+async def test_migrations_are_tried_on_an_empty_database_first(tmp_path: Path) -> None:
+    """With this version's functions after them: some changes only add, and can't be left again."""
+    folders = {
+        name: {path.name: path.read_text() for path in (FOLDER / name).glob("*.sql")}
+        for name in ("migrations", "functions")
+    }
+    migrations, functions = folders["migrations"], folders["functions"]
+    wheel = Wheel(tmp_path, "", "9.9.0", (3, 11), migrations, functions, 0, 0)
+    data = new_directory("mailkeep-rehearsal-", 0o755)
+    added = {f"{NEWEST + 1:04d}_next.sql": "ALTER TABLE domains ADD COLUMN colour text"}
+    try:
+        await rehearse(replace(wheel, migrations=migrations | added), data)
+        broken = {f"{NEWEST + 1:04d}_next.sql": "CREATE TABLE colours AS SELECT colour"}
+        with pytest.raises(Failure, match=r"_next\.sql failed in line 1"):
+            await rehearse(replace(wheel, migrations=migrations | broken), data)
+        name, text = next((name, text) for name, text in functions.items() if "RETURNS trigger" in text)
+        function = re.search(r"FUNCTION (\w+)\(\)\s+RETURNS trigger", text)
+        assert function
+        other = f"CREATE OR REPLACE FUNCTION {function[1]}() RETURNS int LANGUAGE sql RETURN 1;"
+        added = {f"{NEWEST + 1:04d}_next.sql": f"DROP FUNCTION {function[1]} CASCADE"}
+        changed = replace(wheel, migrations=migrations | added, functions=functions | {name: other})
+        with pytest.raises(Failure, match="can't be applied and left again"):
+            await rehearse(changed, data)
+        assert list(data.iterdir()) == []
+    finally:
+        shutil.rmtree(data)
 
 
 async def test_a_command_works_with_its_own_schema_only(
@@ -83,7 +132,10 @@ async def test_a_command_works_with_its_own_schema_only(
     for change, words in (
         ("UPDATE schema_functions SET checksum = 'other'", r"schema is older than this program \(functions/"),
         ("DELETE FROM schema_migrations WHERE number = %s", r"schema is older than this program \(0"),
-        ("INSERT INTO schema_migrations SELECT n, 'x', 'x', now(), '9.9' FROM generate_series(%s, %s + 1) n", "9.9"),
+        (
+            "INSERT INTO schema_migrations SELECT n, 'x', 'x', now(), '9.9', NULL FROM generate_series(%s, %s + 1) n",
+            "9.9",
+        ),
     ):
         with psycopg.connect(database_urls.owner) as owner:
             owner.execute(change.encode(), [NEWEST] * change.count("%s"))

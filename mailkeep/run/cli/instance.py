@@ -93,6 +93,7 @@ def up(
     """
     options = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
     with report_errors(as_json):
+        from mailkeep.run.runtime import upgrade_guard
         from mailkeep.run.runtime.context import data_dir_to_start
 
         if profile == "full":
@@ -103,6 +104,7 @@ def up(
         path = data_dir_to_start(data_dir, profile)
         with contextlib.redirect_stdout(_StateOutput(path, sys.stdout)) if as_json else contextlib.nullcontext():
             code = instance.run(path, {key: text for key, text in options.items() if text is not None})
+        upgrade_guard.become_guard(path)
         raise typer.Exit(code)
 
 

@@ -35,6 +35,7 @@ from mailkeep.run.cli import (
     sendmail as cli_sendmail,
     sign_in_blocks as cli_sign_in_blocks,
     template as cli_template,
+    upgrade as cli_upgrade,
     worker as cli_worker,
 )
 from mailkeep.run.cli.output import EXIT_CODES
@@ -52,6 +53,7 @@ app = typer.Typer(
 
 for topic in (
     cli_instance,
+    cli_upgrade,
     cli_database,
     cli_config,
     cli_accounts,

@@ -1,0 +1,83 @@
+"""A running instance (embedded profile) is upgraded under a stream of mail: with a failure at each step, then for good.
+
+`make prove-upgrade` does the same with the full profile, and with the packages of the index.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from mailkeep import __version__
+from mailkeep.settings import parse_endpoint
+from tests.support.scratch import new_directory
+from tests.upgrade import installation, site
+from tests.upgrade.installation import MIGRATION, NEW, sha256
+from tests.upgrade.site import Site
+
+
+@pytest.fixture
+def running() -> Iterator[Site]:
+    folder = new_directory("mailkeep-upgrade-", 0o755, programs=True)
+    one = site.embedded(folder)
+    installation.install(one.prefix)
+    try:
+        one.start()
+        yield one
+    finally:
+        if one.process:
+            one.process.terminate()
+            one.process.wait(60)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.timeout(300)
+def test_upgrades_that_fail_at_each_step_and_one_that_works(running: Site) -> None:
+    folder = running.folder
+    built, packages = installation.build_wheel(folder), installation.build_packages(folder / "packages")
+    behaviour = folder / "behaviour"
+    changes = {
+        MIGRATION: "CREATE TABLE colours (name text); ALTER TABLE domains ADD COLUMN colour text",
+        "mailkeep/__init__.py": site.BEHAVIOUR.format(path=str(behaviour)),
+        "mailkeep/features/operations/health/service.py": site.UNHEALTHY,
+    }
+    new = installation.make_newer(built, folder / "new", packages, changes=changes)
+    instance = running.assert_runs(__version__)
+    running.create_mailbox(instance.http)
+    options = ("--yes", "--sha256", sha256(new), "--find-links", str(packages.parent))
+    quick = (*options, "--without-backup")
+
+    with site.stream(*parse_endpoint(instance.smtp), pause=0.4) as mail:
+        # Nothing of the wheel has run, because this file does not exist yet.
+        checked = running.upgrade(new, "--check")
+        assert checked.returncode == 0, checked
+        behaviour.write_text("")
+        refused = running.upgrade(new, "--yes", "--sha256", "0" * 64)
+        assert (refused.returncode, "has the SHA-256" in refused.stderr) == (1, True), refused
+        killed = running.upgrade(new, *quick, trap=("kill", "upgrade.requested"))
+        assert killed.returncode == -9, killed
+        assert running.assert_runs(__version__) == instance  # it was never stopped
+
+        for cause, words in (("crash", "did not start"), ("unhealthy", "is not healthy")):
+            behaviour.write_text(cause)
+            failed = running.upgrade(new, *quick, trap=("none", ""))
+            assert (failed.returncode, words in failed.stderr) == (1, True), failed
+            assert f"Mailkeep {__version__} runs again." in failed.stderr
+            running.assert_runs(__version__, instance.pid)
+        behaviour.write_text("")
+        killed = running.upgrade(new, *quick, trap=("kill", "upgrade.started"))
+        assert killed.returncode == -9, killed
+        running.end_unaccepted()
+        running.assert_runs(__version__, instance.pid)
+
+        upgraded = running.upgrade(new, *options)
+        assert upgraded.returncode == 0, upgraded
+        instance = running.assert_runs(NEW)
+        (backup,) = running.call(instance.http, "/backups")
+        assert (backup["trigger"], backup["state"]) == ("upgrade", "succeeded")
+    assert running.stop() == 0
+    assert len(mail.succeeded) > 20
+    result = mail.compare_with(running.read_tokens())
+    assert result.empty, result
