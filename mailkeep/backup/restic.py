@@ -194,12 +194,18 @@ class Repository:
             async with self._start(["dump", "--no-lock", snapshot, path], stdout=file.fileno()) as call:
                 await call.expect_success()
 
-    def restore_command(self, snapshot: str, target: Path, include: Sequence[str] = ()) -> list[str]:
-        """The arguments of restic that restore a snapshot, or only some paths of it. To be run confined: the content of
-        a repository is not trusted.
+    async def restore(
+        self, snapshot: str, target: Path, include: Sequence[str] = (), launcher: Sequence[str] = ()
+    ) -> None:
+        """Restore a snapshot, or only what matches the patterns `include`. `launcher`: the program that confines
+        restic, because the content of a repository is not trusted (`restored_tree`).
         """
-        paths = [part for path in include for part in ("--include", path)]
-        return self._command("restore", "--no-lock", snapshot, "--target", str(target), *paths)
+        patterns = [part for pattern in include for part in ("--include", pattern)]
+        async with self._start(
+            ["restore", "--no-lock", snapshot, "--target", str(target), *patterns], launcher
+        ) as call:
+            await call.read()
+            await call.expect_success()
 
     async def list_keys(self) -> list[RepositoryKey]:
         """The keys of the repository."""
@@ -239,9 +245,9 @@ class Repository:
 
     @contextlib.asynccontextmanager
     async def _start(
-        self, arguments: Sequence[str], stdout: int = asyncio.subprocess.PIPE
+        self, arguments: Sequence[str], launcher: Sequence[str] = (), stdout: int = asyncio.subprocess.PIPE
     ) -> AsyncGenerator[_ResticCall]:
-        command = self._command(*arguments)
+        command = [*launcher, *self._command(*arguments)]
         self.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         process = await asyncio.create_subprocess_exec(
             *command,

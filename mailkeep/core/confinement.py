@@ -105,6 +105,21 @@ def limit_cpu_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
+def limit_capabilities(kept: Sequence[int]) -> None:
+    """Give up all capabilities but these (linux/capability.h, below 32), irrevocably also for programs that this
+    process runs as root. OSError.
+    """
+    library = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then the same for capabilities from 32 on
+    _check(library.capget(header, sets))
+    mask = sum(1 << capability for capability in kept)
+    limited = (ctypes.c_uint32 * 6)(sets[0] & mask, sets[1] & mask)
+    _prctl(library, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    _check(library.capset(header, limited))
+    _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)  # else a program that root runs gets all of them again
+
+
 def end_with_parent(parent: int) -> None:
     """Let the kernel kill this process when its parent, the process `parent`, ends. Call it after `confine`, because a
     change of the account cancels it.
