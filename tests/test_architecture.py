@@ -21,6 +21,8 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/receiving/filters.py": "decides about copies for the built-in listener",
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
+    "mailkeep/features/operations/backups/engine.py": "performs the operations; jobs claims and supervises them",
+    "mailkeep/features/operations/backups/policy.py": "retention and times; rules has what callers may ask for",
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",

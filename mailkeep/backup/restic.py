@@ -1,7 +1,7 @@
 """The program restic: one repository, its snapshots and its keys.
 
 Each call is one process in a process group of its own, which ends with the call: when the task is cancelled the group
-gets SIGTERM, so that restic removes its lock, and SIGKILL ten seconds later. A killed run leaves a lock behind;
+gets SIGINT, so that restic removes its lock, and SIGKILL some seconds later. A killed run leaves a lock behind;
 `unlock` removes locks of processes that have ended.
 """
 
@@ -20,18 +20,19 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import msgspec
 
+from mailkeep.backup.database_copy import END_WITH_PARENT
 from mailkeep.core.errors import Failure
 from mailkeep.settings.backup import BackupSettings
 
 INSTALL_COMMAND = "apt install restic"
 """What installs restic."""
 
-_GRACE_SECONDS = 10.0
+_GRACE_SECONDS = 4.0
 _LINE_BYTES = 1 << 20
 _ERROR_BYTES = 1 << 16
 _INCOMPLETE = 3  # a source file could not be read
 # Less memory for a little more CPU time; Go's default lets the heap double.
-_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "GOGC": "40"}
+_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "GOGC": "40", "RESTIC_PROGRESS_FPS": "1"}
 
 
 class WrongKey(Failure):
@@ -247,7 +248,7 @@ class Repository:
     async def _start(
         self, arguments: Sequence[str], launcher: Sequence[str] = (), stdout: int = asyncio.subprocess.PIPE
     ) -> AsyncGenerator[_ResticCall]:
-        command = [*launcher, *self._command(*arguments)]
+        command = [*END_WITH_PARENT, *launcher, *self._command(*arguments)]
         self.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         process = await asyncio.create_subprocess_exec(
             *command,
@@ -296,7 +297,7 @@ class _ResticCall:
     async def end(self) -> None:
         """End the process group, if it is still running."""
         if self._process.returncode is None:
-            self._signal(signal.SIGTERM)
+            self._signal(signal.SIGINT)  # the only one that restic 0.14 handles
             try:
                 async with asyncio.timeout(_GRACE_SECONDS):
                     await self._process.wait()

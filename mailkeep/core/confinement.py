@@ -6,7 +6,7 @@ A child that root started changes to the account `nobody`. The child has no capa
 compromised code reaches neither the database nor the network; sockets and files that are already open stay open.
 `core/isolation` confines a program of others in the same way. `confine_program` is for programs that create sockets:
 they may run programs and create sockets, but not connect them. `confine_daemon` is for a daemon in a root folder and a
-network of its own (`core/private_root`).
+network of its own (`core/private_root`), `confine_server` for one that only listens.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _DENIED_TO_ALL: _Calls = {
     "x86_64": (101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298),
     "aarch64": (117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241),
 }
+_CONNECT: _Calls = {"x86_64": (42,), "aarch64": (203,)}
 _CONNECTIONS: _Calls = {"x86_64": (42, 50), "aarch64": (203, 201)}  # connect, listen
 # socket, socketpair, bind, kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal
 _SOCKETS_AND_SIGNALS: _Calls = {
@@ -81,6 +82,11 @@ def confine_program(memory: int, cpu_seconds: int, file_bytes: int, processes: i
 def confine_daemon(account: tuple[int, int]) -> None:
     """Confine this process irrevocably before it becomes a daemon of this account, which may listen and connect."""
     _confine(resource.RLIM_INFINITY, (), account)
+
+
+def confine_server(account: tuple[int, int]) -> None:
+    """Confine this process irrevocably before it becomes a server of this account, which may listen but not connect."""
+    _confine(resource.RLIM_INFINITY, (_CONNECT,), account)
 
 
 def _confine(memory: int, denied: Sequence[_Calls], account: tuple[int, int]) -> None:

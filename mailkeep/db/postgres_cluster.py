@@ -25,6 +25,7 @@ DATABASE, OWNER, APP = "mailkeep", "mailkeep_owner", "mailkeep_app"
 AUDIT = "mailkeep_audit"  # seals and prunes the audit log, which the application may not
 POSTFIX, DOVECOT = "mailkeep_postfix", "mailkeep_dovecot"  # the full profile's daemons: see functions/grants.sql
 WEBMAIL = "mailkeep_webmail"  # Roundcube's role and its database (docs/decisions/0104-webmail.md)
+BACKUP = "mailkeep_backup"  # copies the cluster (replication protocol); connects to no database
 _WEBMAIL_CONNECTIONS = 40
 SUPERUSER = "postgres"
 
@@ -40,6 +41,7 @@ REVOKE ALL ON DATABASE {DATABASE} FROM PUBLIC;
         for role in (APP, AUDIT, POSTFIX, DOVECOT)
     )
     + f"""\
+CREATE ROLE {BACKUP} LOGIN REPLICATION;
 CREATE ROLE {WEBMAIL} LOGIN CONNECTION LIMIT {_WEBMAIL_CONNECTIONS};
 CREATE DATABASE {WEBMAIL} OWNER {WEBMAIL} TEMPLATE template0;
 REVOKE ALL ON DATABASE {WEBMAIL} FROM PUBLIC;
@@ -212,17 +214,21 @@ def write_configuration(
 
     Settings in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) override ours. Authentication is by the peer's
     account: a map names our account, the server's account, and `accounts` by role. Only our account may connect
-    as the role that seals the audit log. The webmail's role can connect to no database but its own.
+    as the roles that seal the audit log and copy the cluster. The webmail's role can connect to no database but its
+    own, that of backups to none.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
     own_account = _account(os.geteuid()).name
-    peers = [(own_account, OWNER), (own_account, APP), (own_account, AUDIT), (location.account.name, SUPERUSER)]
+    peers = [(own_account, OWNER), (own_account, APP), (own_account, AUDIT), (own_account, BACKUP)]
+    peers += [(location.account.name, SUPERUSER)]
     peers += [(account, role) for role, names in (accounts or {}).items() for account in names]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
         "pg_hba.conf": [
             f"local {WEBMAIL} {WEBMAIL} peer map=mailkeep",
             f"local all {WEBMAIL} reject",
+            f"local replication {BACKUP} peer map=mailkeep",
+            f"local all {BACKUP} reject",
             "local all all peer map=mailkeep",
         ],
         "pg_ident.conf": [f'mailkeep "{account}" {role}' for account, role in peers],

@@ -20,7 +20,7 @@ from mailkeep.run.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from mailkeep.features.record.audit.model import ChainFault, Verification
+    from mailkeep.features.record.audit.model import AuditVerification, ChainFault
 
 
 def register(app: typer.Typer) -> None:
@@ -116,7 +116,7 @@ def _load_own_key(data_dir: Path | None) -> bytes | None:
     return context.open_vault(path, loaded).public_key(SEAL_KEY_PURPOSE)
 
 
-def _verification_result(verification: Verification, note: str | None) -> CommandResult:
+def _verification_result(verification: AuditVerification, note: str | None) -> CommandResult:
     from base64 import b64encode
 
     from mailkeep.core.clock import iso

@@ -38,6 +38,7 @@ from mailkeep.features.mailflow.scheduling import jobs as scheduling
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.sending.routes import body_limit
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
+from mailkeep.features.operations.backups import jobs as backups
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
@@ -112,8 +113,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.enter_context(background(tasks.run_housekeeping(app)))
         if not settings.database.url:  # the database server's log is the only one in the data directory
             stack.enter_context(background(log_rotation.for_database(data_dir, lambda: app.settings).run()))
-        await stack.enter_async_context(worker.work(app))
-        await stack.enter_async_context(worker.running(SystemMailWorker(app)))
+        await _work(app, stack)
         state.write(
             data_dir, state.InstanceState(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
         )
@@ -123,6 +123,13 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         print_banner(public.url, address, admin_line)
         await stop.wait()
         log.info("Mailkeep is stopping")
+
+
+async def _work(app: App, stack: contextlib.AsyncExitStack) -> None:
+    """Do the work of the processes `worker`, `reinjection` and `backup` until the stack ends."""
+    await stack.enter_async_context(worker.work(app))
+    await stack.enter_async_context(worker.running(SystemMailWorker(app)))
+    await stack.enter_async_context(backups.working(app))
 
 
 @contextlib.asynccontextmanager

@@ -129,7 +129,7 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
         checks.prepare_queue(paths.postfix_conf)
         return
     n = max(generations.list_generations(paths), default=0) + 1
-    manifest = generations.Manifest(n, at, revision, versions, generations.hash_files(rendered))
+    manifest = generations.GenerationManifest(n, at, revision, versions, generations.hash_files(rendered))
     edits = generations.read_files(paths, drift)
     draft = generations.stage(paths, manifest, rendered, edits)
     results = checks.check_all(draft, config, addresses)

@@ -53,7 +53,7 @@ _FILE_AGE = 5.0
 DriftKind = Literal["changed", "deleted", "added"]
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class GenerationManifest(msgspec.Struct, frozen=True):
     """A generation: when it was staged, the revision of the settings, and the versions of the daemons. `services` has
     the SHA-256 of each file as it was rendered, by service and path.
     """
@@ -101,14 +101,14 @@ def list_generations(paths: InstancePaths) -> list[int]:
     return sorted(int(each.name) for each in paths.generations.glob("[0-9]*") if each.name.isdigit())
 
 
-def read_manifest(paths: InstancePaths, n: int) -> Manifest:
+def read_manifest(paths: InstancePaths, n: int) -> GenerationManifest:
     """The manifest of a generation; FileNotFoundError."""
-    return msgspec.json.decode((folder_of(paths, n) / _MANIFEST).read_bytes(), type=Manifest)
+    return msgspec.json.decode((folder_of(paths, n) / _MANIFEST).read_bytes(), type=GenerationManifest)
 
 
-def list_manifests(paths: InstancePaths) -> list[Manifest]:
+def list_manifests(paths: InstancePaths) -> list[GenerationManifest]:
     """The manifests of all generations, ascending; without those that can't be read, such as one just removed."""
-    manifests: list[Manifest] = []
+    manifests: list[GenerationManifest] = []
     for n in list_generations(paths):
         with contextlib.suppress(OSError, msgspec.MsgspecError):
             manifests.append(read_manifest(paths, n))
@@ -133,7 +133,7 @@ def is_on(paths: InstancePaths, service: str) -> bool:
     return service not in _GROUPS or not paths.conf(service).is_dir() or any(paths.conf(service).iterdir())
 
 
-def find_current(paths: InstancePaths) -> Manifest | None:
+def find_current(paths: InstancePaths) -> GenerationManifest | None:
     """The newest generation that a service uses; None if there is none, or if another service uses an older one with
     other files.
     """
@@ -155,7 +155,10 @@ def hash_manifest(files: Mapping[str, str]) -> str:
 
 
 def stage(
-    paths: InstancePaths, manifest: Manifest, rendered: Mapping[str, Files], edits: Mapping[str, Files] | None = None
+    paths: InstancePaths,
+    manifest: GenerationManifest,
+    rendered: Mapping[str, Files],
+    edits: Mapping[str, Files] | None = None,
 ) -> Path:
     """Write a generation to a temporary folder, which `publish` renames. `edits` are an administrator's versions of
     files, used instead of the rendered ones, which are kept beside them.
@@ -219,7 +222,7 @@ def remove_drafts(paths: InstancePaths) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def find_drift(paths: InstancePaths, manifest: Manifest) -> list[Drift]:
+def find_drift(paths: InstancePaths, manifest: GenerationManifest) -> list[Drift]:
     """The files in use that differ from what was rendered for this generation, by service and path."""
     found: list[Drift] = []
     for service, rendered in manifest.services.items():

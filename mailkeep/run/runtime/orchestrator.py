@@ -333,5 +333,5 @@ class Orchestrator:
         return plan.Target(settings, before, stored.applied_n, stored.n, pending, is_rejected)
 
 
-def _describe(manifest: generations.Manifest) -> Generation:
+def _describe(manifest: generations.GenerationManifest) -> Generation:
     return Generation(manifest.n, manifest.created_at, manifest.revision)

@@ -29,7 +29,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import checks, configuration, dane, generations, ports, process, service_status
-from mailkeep.run.runtime.generations import Drift, Manifest
+from mailkeep.run.runtime.generations import Drift, GenerationManifest
 from mailkeep.settings import MASK, SETTING_FIELDS, Settings
 
 _DIFF_BYTES = 64 << 10
@@ -69,7 +69,7 @@ class Draft:
 
     plan: ConfigurationPlan
     rendered: Mapping[str, Files]
-    manifest: Manifest
+    manifest: GenerationManifest
     config: DaemonConfig
     drift: Sequence[Drift]
     current_n: int
@@ -92,7 +92,7 @@ def draft_plan(
     rendered = render.render_all(target.settings, config)
     drift = generations.find_drift(paths, current)
     versions = {service: service_status.find_version(service) for service in rendered}
-    manifest = Manifest(
+    manifest = GenerationManifest(
         max(generations.list_generations(paths)) + 1, at, target.revision, versions, generations.hash_files(rendered)
     )
     secrets = configuration.list_secrets(vault)
@@ -140,8 +140,8 @@ def diff_texts(name: str, before: str, after: str, secrets: Sequence[str]) -> st
 
 def _compare(
     paths: InstancePaths,
-    current: Manifest,
-    manifest: Manifest,
+    current: GenerationManifest,
+    manifest: GenerationManifest,
     rendered: Mapping[str, Files],
     drift: Sequence[Drift],
     secrets: Sequence[str],
@@ -173,13 +173,13 @@ def _compare(
 
 
 def decide_actions(
-    paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files], changed_keys: Sequence[str]
+    paths: InstancePaths, current: GenerationManifest, rendered: Mapping[str, Files], changed_keys: Sequence[str]
 ) -> list[PlannedAction]:
     """What the daemons and our own processes must do when these files and settings change."""
     return [*_decide(paths, current, rendered), *_decide_processes(changed_keys)]
 
 
-def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files]) -> list[PlannedAction]:
+def _decide(paths: InstancePaths, current: GenerationManifest, rendered: Mapping[str, Files]) -> list[PlannedAction]:
     planned: list[PlannedAction] = []
     for service, texts in rendered.items():
         changes: dict[str, actions.Action] = {}
@@ -250,7 +250,7 @@ def _check_webmail(target: Target) -> list[PlannedCheck]:
 
 def _check(
     paths: InstancePaths,
-    manifest: Manifest,
+    manifest: GenerationManifest,
     rendered: Mapping[str, Files],
     drift: Sequence[Drift],
     config: DaemonConfig,
@@ -296,7 +296,7 @@ def _warn(files: Sequence[PlannedFile], target: Target) -> list[str]:
     return warnings
 
 
-def _digest(current: Manifest, manifest: Manifest, drift: Sequence[Drift], target: Target) -> str:
+def _digest(current: GenerationManifest, manifest: GenerationManifest, drift: Sequence[Drift], target: Target) -> str:
     parts: list[Any] = [
         current.n, target.base, target.revision, current.services, manifest.services, manifest.versions,
         [(each.service, each.path, each.kind, each.sha256) for each in drift],

@@ -42,6 +42,7 @@ MODULES = {
     "reinjection": "reinjection",
     "logs": "logs_agent",
     "node": "node",
+    "backup": "backup",
     "worker": "worker",
     "api": "api",
     "webmail": "webmail",
@@ -50,8 +51,8 @@ MODULES = {
 SUPERVISOR_PIPE = "supervisor"
 """The name of the descriptor of a pipe that ends when the supervisor exits."""
 
-# It runs as root; only root's account may connect as the database role that seals the audit log.
-_AS_ROOT = ("node",)
+# Only root's account may connect as the database role that seals the audit log.
+_SEALING = ("node",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +150,10 @@ async def _run(  # noqa: PLR0913 - what a process inherits
     loop.add_reader(supervisor_pipe, stop_without_supervisor)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
-    async with attach_context(context, name, memory, seals_audit_log=name in _AS_ROOT) as app, flush_counters(app):
+    async with attach_context(context, name, memory, seals_audit_log=name in _SEALING) as app, flush_counters(app):
         app.filter_controller = paths.controller_socket
         # Only a process of root can write to the data directory.
-        taking_over = asyncio.create_task(stored_settings.keep_current(app, saves_copy=name in _AS_ROOT))
+        taking_over = asyncio.create_task(stored_settings.keep_current(app, saves_copy=name in _SEALING))
         await module.serve(app, Process(name, paths, stop, sockets, report_ready))
         await cancel_all(taking_over)
     await cancel_all(reopening)

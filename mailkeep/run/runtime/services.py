@@ -38,9 +38,9 @@ _HUNG_SECONDS = 60.0
 # Services start in this order: the prefork server, what Postfix needs, Postfix, the processes that accept requests.
 _PREFORK_WAVE, _BACKEND_WAVE, _POSTFIX_WAVE, _FRONTEND_WAVE = 0, 1, 2, 3
 _FRONTENDS = ("api", "worker", "sendmail", "webmail")
-# `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; those that
-# submit mail with the group that may enter the folder of Postfix's sockets.
-_AS_ROOT = ("node",)
+# `node` and `backup` need root for the daemons' tools and other accounts' files. The others run as our own account;
+# those that submit mail with the group that may enter the folder of Postfix's sockets.
+_AS_ROOT = ("node", "backup")
 _GROUPS = {name: ["postdrop"] for name in ("api", "lmtp", "reinjection", "sendmail", "worker")}
 _GROUPS["webmail"] = ["postdrop", install.EDGE_ACCOUNT]  # for the API's Unix socket too
 _SOCKETS = {

@@ -17,7 +17,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.postgres import Urls
 from mailkeep.features.record.audit import jobs, service
-from mailkeep.features.record.audit.model import AuditAction, AuditTarget, Verification
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget, AuditVerification
 from tests.support.client import Api
 
 CLERK = Principal(None, "clerk", Role.SUPER_ADMIN, ActorType.SYSTEM)
@@ -69,7 +69,7 @@ class Book:
         await jobs.seal(self.api.app)
         assert (await self.verify()).unsealed == 0
 
-    async def verify(self) -> Verification:
+    async def verify(self) -> AuditVerification:
         return await service.verify(self.api.app)
 
     async def by_hand(self, statement: LiteralString, **named: Any) -> None:
@@ -86,6 +86,6 @@ async def book(api: Api, database_server: Urls) -> AsyncIterator[Book]:
         yield Book(api, owner)
 
 
-def named(verdict: Verification) -> dict[UUID | int | None, str]:
+def named(verdict: AuditVerification) -> dict[UUID | int | None, str]:
     """The problems by entry ID, or by the number of the seal."""
     return {fault.id if fault.seal is None else fault.seal: fault.problem for fault in verdict.faults}

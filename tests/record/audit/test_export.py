@@ -14,7 +14,13 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.record.audit import service
-from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, AuditAction, AuditFilter, AuditTarget, Verification
+from mailkeep.features.record.audit.model import (
+    SEAL_KEY_PURPOSE,
+    AuditAction,
+    AuditFilter,
+    AuditTarget,
+    AuditVerification,
+)
 from mailkeep.web.endpoint import PREFIX
 from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.builders import create_domain, create_mailbox
@@ -37,7 +43,7 @@ def lines_of(data: bytes) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.splitlines()]
 
 
-def verdict_of(data: bytes, key: bytes | None = KEY) -> Verification:
+def verdict_of(data: bytes, key: bytes | None = KEY) -> AuditVerification:
     return service.verify_export(io.BytesIO(data), key)
 
 

@@ -13,7 +13,7 @@ from mailkeep.core.clock import utc_now
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import folders, generations, plan
-from mailkeep.run.runtime.generations import Manifest
+from mailkeep.run.runtime.generations import GenerationManifest
 from mailkeep.settings import EFFECTS_FILE, SETTING_FIELDS, find_effect, is_storable
 from tests.support.scratch import new_directory
 
@@ -40,7 +40,7 @@ def test_a_plan_has_the_services_and_the_effect_of_each_setting(effects: Any, re
     for n, key in enumerate(filter(is_storable, SETTING_FIELDS), 1):
         base, *others = list(effects.with_values(key))
         before = effects.render_settings(base)
-        manifest = Manifest(n, utc_now(), 0, {}, generations.hash_files(before))
+        manifest = GenerationManifest(n, utc_now(), 0, {}, generations.hash_files(before))
         generations.stage(paths, manifest, before, {})
         generations.publish(paths, n)
         effect, found = find_effect(key, is_full_profile=True), dict[str, str]()

@@ -27,7 +27,7 @@ DNS = '["192.0.2.55:53"]'
 """A value of a setting that changes a file of the filter."""
 
 
-def current(paths: InstancePaths) -> generations.Manifest:
+def current(paths: InstancePaths) -> generations.GenerationManifest:
     manifest = generations.find_current(paths)
     assert manifest
     return manifest

@@ -25,7 +25,7 @@ def paths(tmp_path: Path) -> InstancePaths:
             (folder / service).mkdir(parents=True)
             paths.conf(service).parent.mkdir(exist_ok=True)
             generations.switch(paths, service, n)
-        manifest = generations.Manifest(n, utc_now(), 0, {}, {})
+        manifest = generations.GenerationManifest(n, utc_now(), 0, {}, {})
         (folder / "manifest.json").write_bytes(msgspec.json.encode(manifest))
     return paths
 

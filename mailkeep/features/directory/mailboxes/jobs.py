@@ -6,6 +6,7 @@ Any number of processes may run them at once. If one is interrupted, the next ru
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -22,6 +23,9 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 log = structlog.get_logger("mailkeep.mailboxes")
+
+REMOVED_SUFFIX = ".removed"
+"""What the folder of a deleted mailbox is called while it is removed."""
 
 _BATCH = 100
 _RETENTION = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
@@ -69,11 +73,23 @@ async def remove_mail(app: App) -> int:
 
 
 async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
-    """Remove the folder of a deleted mailbox. False if that fails (logged), or if this process may not do it."""
+    """Remove the folder of a deleted mailbox. False if that fails (logged), or if this process may not do it.
+
+    The folder is renamed while the row is locked: a mailbox that is restored from a backup takes the row away, and
+    keeps its folder.
+    """
     if not _may_remove_mail(app):
         return False
+    folder = mail_folder(app.data_dir, mailbox_id)
+    removed = folder.with_name(folder.name + REMOVED_SUFFIX)
     try:
-        await asyncio.to_thread(_remove, mail_folder(app.data_dir, mailbox_id))
+        await asyncio.to_thread(_remove, removed)
+        async with app.db.tx() as conn:
+            if not await store.lock_removal(conn, mailbox_id):
+                return False
+            with contextlib.suppress(FileNotFoundError):
+                folder.rename(removed)
+        await asyncio.to_thread(_remove, removed)
     except OSError as error:
         log.warning(
             "the mail of a deleted mailbox could not be removed, will be retried",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from mailkeep.app import App
 from mailkeep.backup.layout import Counts
+from mailkeep.backup.stage import Report
 
 BackupState = Literal["running", "succeeded", "failed", "cancelled"]
 OperationKind = Literal["create", "verify", "restore", "prune", "key"]
@@ -71,3 +73,15 @@ class BackupOperation:
     error: str | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+
+class Cancelled(Exception):
+    """The operation is to end because somebody cancelled it."""
+
+
+Handler = Callable[[App, BackupOperation, Report], Awaitable[Mapping[str, Any]]]
+"""Performs an operation and returns its result. `report` (phase, done, total) raises Cancelled. The message of a
+Failure becomes the operation's error.
+"""
+AfterOperation = Callable[[App, BackupOperation], Awaitable[None]]
+"""Called with an operation that has ended, for events and mail about it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 from psycopg.types.json import Jsonb
 
+from mailkeep.backup.index import IndexedMailbox
 from mailkeep.backup.layout import Counts
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
@@ -18,6 +19,7 @@ from mailkeep.features.operations.backups.model import (
     Backup,
     BackupOperation,
     BackupState,
+    OperationKind,
     OperationState,
     Verification,
 )
@@ -116,6 +118,92 @@ async def page_backups(conn: Conn, page_request: PageRequest) -> Page[Backup]:
     """A page of the backups."""
     page = await fetch_page(conn, _BACKUP, [], page_request, {"created_at": "b.created_at", "id": "b.id"})
     return Page([_to_backup(row) for row in page.rows], page.next_key)
+
+
+async def find_last_attempt(conn: Conn) -> Backup | None:
+    """The newest backup, whatever became of it."""
+    cursor = await conn.execute(_BACKUP + "ORDER BY b.created_at DESC, b.id DESC LIMIT 1")
+    row = await cursor.fetchone()
+    return _to_backup(row) if row else None
+
+
+async def find_last_verification(conn: Conn) -> datetime | None:
+    """When a backup was verified last."""
+    cursor = await conn.execute("SELECT max(verified_at) AS at FROM backups")
+    row = await cursor.fetchone()
+    return row["at"] if row else None
+
+
+async def find_last_end(conn: Conn, kind: OperationKind) -> datetime | None:
+    """When an operation of this kind ended last."""
+    cursor = await conn.execute(
+        "SELECT max(finished_at) AS at FROM backup_operations WHERE kind = %(kind)s", {"kind": kind}
+    )
+    row = await cursor.fetchone()
+    return row["at"] if row else None
+
+
+async def set_missing(conn: Conn, backup_ids: Sequence[UUID], error: str) -> None:
+    """Mark backups whose snapshot is no longer in the repository."""
+    await conn.execute(
+        """
+        UPDATE backups SET state = 'failed', error = %(error)s
+        WHERE id = ANY (%(ids)s) AND state = 'succeeded'
+        """,
+        {"ids": list(backup_ids), "error": error},
+    )
+
+
+async def set_found(conn: Conn, backup_ids: Sequence[UUID], error: str) -> None:
+    """Take back `set_missing`."""
+    await conn.execute(
+        """
+        UPDATE backups SET state = 'succeeded', error = NULL
+        WHERE id = ANY (%(ids)s) AND state = 'failed' AND error = %(error)s
+        """,
+        {"ids": list(backup_ids), "error": error},
+    )
+
+
+async def list_domain_names(conn: Conn) -> list[tuple[UUID, str]]:
+    """All domains, with their names."""
+    cursor = await conn.execute("SELECT id, name FROM domains ORDER BY id")
+    return [(row["id"], row["name"]) for row in await cursor.fetchall()]
+
+
+async def list_mailbox_addresses(conn: Conn) -> list[IndexedMailbox]:
+    """All mailboxes, also those in the trash."""
+    cursor = await conn.execute(
+        """
+        SELECT m.id, m.domain_id, m.local_part || '@' || d.name AS address
+        FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        ORDER BY m.id
+        """
+    )
+    return [IndexedMailbox(row["id"], row["domain_id"], row["address"]) for row in await cursor.fetchall()]
+
+
+async def count_rows(conn: Conn) -> dict[str, int]:
+    """The number of rows of the tables that only grow (but for pruned months)."""
+    await conn.execute("SET LOCAL statement_timeout = '10min'")
+    cursor = await conn.execute(
+        """
+        SELECT (SELECT count(*) FROM messages) AS messages,
+            (SELECT count(*) FROM message_recipients) AS message_recipients,
+            (SELECT count(*) FROM events) AS events,
+            (SELECT count(*) FROM audit_entries) AS audit_entries,
+            (SELECT count(*) FROM settings_revisions) AS settings_revisions
+        """
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return dict(row)
+
+
+async def list_migrations(conn: Conn) -> list[str]:
+    """The migrations that the database has."""
+    cursor = await conn.execute("SELECT name FROM schema_migrations ORDER BY number")
+    return [row["name"] for row in await cursor.fetchall()]
 
 
 async def save_verification(conn: Conn, backup_id: UUID, result: Verification) -> None:

@@ -134,7 +134,7 @@ class ChainFault:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class AuditVerification:
     """The result of a verification: numbers of `checked` and of newer, `unsealed` entries, and the first faults.
 
     `head` is the newest seal. `partial`: of an export with filters, in which removed entries are not detected.

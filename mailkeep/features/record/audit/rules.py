@@ -15,12 +15,12 @@ from mailkeep.core.secret import is_signed_publicly
 from mailkeep.features.record.audit.model import (
     ActorAccount,
     AuditEntry,
+    AuditVerification,
     ChainFault,
     Leaf,
     Position,
     Problem,
     Seal,
-    Verification,
 )
 
 MAX_FAULTS = 100
@@ -205,11 +205,11 @@ class Findings:
 
     def to_verification(
         self, head: Seal | None, unsealed: int, public_key: bytes, *, partial: bool = False
-    ) -> Verification:
+    ) -> AuditVerification:
         """The result; faults of entries come first."""
         faults = [*(ChainFault(problem, entry_id) for entry_id, problem in self.entries.items()), *self.seals]
         count = len(faults) + self.omitted
-        return Verification(self.checked, unsealed, faults[:MAX_FAULTS], count, head, public_key, partial)
+        return AuditVerification(self.checked, unsealed, faults[:MAX_FAULTS], count, head, public_key, partial)
 
 
 @dataclass(slots=True)
@@ -281,7 +281,7 @@ class ExportVerifier:
             self.findings.add_entries("inserted", self.pending)
         self.pending = {} if unsealed_hash is None else {leaf[0]: unsealed_hash}
 
-    def end(self) -> Verification:
+    def end(self) -> AuditVerification:
         """Return the result, after the last line."""
         head = self.head if self.partial else self.verifier.end()
         if head is not None and self.verifier.first_number == head.first_sequence:

@@ -25,12 +25,12 @@ from mailkeep.features.record.audit.model import (
     AuditEntry,
     AuditFilter,
     AuditTarget,
+    AuditVerification,
     ChainEntry,
     Leaf,
     Outcome,
     Position,
     Seal,
-    Verification,
 )
 from mailkeep.web.endpoint import Call, HttpResponse
 
@@ -171,7 +171,7 @@ async def _check_domain(conn: Conn, who: Principal, action: str, filters: AuditF
 # Verifying
 
 
-async def verify(app: App) -> Verification:
+async def verify(app: App) -> AuditVerification:
     """Verify all seals and sealed entries that retention has kept, in one snapshot."""
     key = app.vault.public_key(SEAL_KEY_PURPOSE)
     findings = rules.Findings()
@@ -256,7 +256,7 @@ async def _compare(conn: Conn, seal_range: _SealRange, findings: rules.Findings)
         findings.add_entries("inserted", differences.inserted)
 
 
-def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verification:
+def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> AuditVerification:
     """Verify an export in its ndjson form, without `public_key` by the key in the export.
 
     ValueError, with the number of the line, if the lines are not such an export.

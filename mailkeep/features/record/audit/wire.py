@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
 from mailkeep.core.ids import parse_uuid
-from mailkeep.features.record.audit.model import AuditEntry, ChainEntry, Leaf, Problem, Seal, Verification
+from mailkeep.features.record.audit.model import AuditEntry, AuditVerification, ChainEntry, Leaf, Problem, Seal
 from mailkeep.features.record.audit.rules import format_exact, hash_line
 from mailkeep.web.csv_table import FORMULA_STARTS
 from mailkeep.web.fields import Query, Text, Timestamp
@@ -148,7 +148,7 @@ def to_entry(entry: AuditEntry) -> AuditEntryResponse:
     )
 
 
-def to_verification(verification: Verification) -> VerificationResponse:
+def to_verification(verification: AuditVerification) -> VerificationResponse:
     """The JSON of a verification; the public key in base64."""
     head = verification.head
     return VerificationResponse(
