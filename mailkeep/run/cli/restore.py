@@ -108,7 +108,7 @@ def _read_key(file: Path | None, variable: str | None) -> str:
 
 @asynccontextmanager
 async def _open_repository(location: str, key: str) -> AsyncGenerator[tuple[Repository, Path]]:
-    """The repository, opened with the key, and a folder for temporary files."""
+    """The repository and its key, and a folder for temporary files."""
     import tempfile
     from dataclasses import replace
 
@@ -122,7 +122,6 @@ async def _open_repository(location: str, key: str) -> AsyncGenerator[tuple[Repo
         settings = load_settings(scratch, options={"backup.repository": location}).settings.backup
         write_atomically(scratch / "password", f"{key}\n", 0o600)
         repository = Repository.from_settings(replace(settings, upload_kib_per_second=0), scratch)
-        await repository.open()
         yield repository, scratch
 
 

@@ -15,6 +15,7 @@ from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import INSTANCE_ID, instance_id
 from mailkeep.db.postgres_cluster import ClusterLocation, choose_location
+from mailkeep.features.record.audit.service import HEAD_FILE
 from mailkeep.mail.postfix.queue import STATE_FOLDERS
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import state
@@ -55,6 +56,8 @@ def _place_instance(source: Path, data_dir: Path, manifest: Manifest) -> None:
         target = data_dir / entry.name
         if entry.name.startswith("."):
             continue  # a draft of a file that was just being written
+        if entry.name == HEAD_FILE:
+            continue  # of a seal that the older copy of the database may lack
         if entry.name in _NOT_OF_INSTANCE or target.exists():
             raise HostileSnapshot(
                 f"The snapshot has an unexpected file of the instance: {entry.name!r}.", permanent=True

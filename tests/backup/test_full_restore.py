@@ -1,0 +1,283 @@
+"""A full restore in the embedded profile: the machine is lost, and everything continues in a new folder."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import smtplib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from mailkeep.backup.restic import INSTALL_COMMAND, find_program
+from mailkeep.core.clock import iso, utc_now
+from mailkeep.core.landlock import MIN_VERSION, find_version
+from mailkeep.run.runtime.context import UNFINISHED_RESTORE
+from tests.support import instance as instances
+from tests.support.backing_up import make_backup, restore
+from tests.support.instance import PROGRAM, ROOT, Instance
+from tests.support.scratch import new_directory
+from tests.support.webhook_sink import HERE, create_contexts, trusted_settings
+
+if find_program() is None:
+    pytest.skip(f"restic is not installed: {INSTALL_COMMAND}", allow_module_level=True)
+if find_version() < MIN_VERSION:
+    pytest.skip("the kernel has no Landlock", allow_module_level=True)
+
+EMAIL, PASSWORD, ALICE = "sue@ops.example", "correct horse battery staple", "alice@example.test"
+ENVIRON = {
+    "MAILKEEP_ADMIN_EMAIL": EMAIL,
+    "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
+    "MAILKEEP_WEBHOOKS__ALLOWED_NETWORKS": '["127.0.0.0/8"]',
+    "MAILKEEP_WEBHOOKS__RETRY_SECONDS": "[2, 2, 2, 2, 2, 2, 2, 2]",
+}
+
+
+class Hook(ThreadingHTTPServer):
+    """A receiver of webhooks that answers 503 until it is `open`."""
+
+    def __init__(self) -> None:
+        super().__init__((HERE, 0), _HookHandler)
+        self.socket = create_contexts()["good"].wrap_socket(self.socket, server_side=True)
+        self.is_open = False
+        self.taken: list[str] = []
+
+
+class _HookHandler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        hook = self.server
+        assert isinstance(hook, Hook)
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if hook.is_open:
+            hook.taken.append(body["id"])
+        self.send_response(200 if hook.is_open else 503)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
+        pass
+
+
+@dataclass
+class House:
+    """A running instance, and the session of its administrator."""
+
+    instance: Instance
+    cookie: str = ""
+
+    def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any, str]:
+        place = urlsplit(self.instance.http)
+        connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+        headers = {"Cookie": self.cookie, "Content-Type": "application/json"}
+        connection.request(method, f"/api/v1{path}", None if body is None else json.dumps(body), headers)
+        answer = connection.getresponse()
+        content = json.loads(answer.read())
+        connection.close()
+        return answer.status, content, answer.getheader("Set-Cookie", "").partition(";")[0]
+
+    def do(self, method: str, path: str, body: Any = None) -> Any:
+        status, content, _ = self.call(method, path, body)
+        assert status < 300, content
+        return content["data"]
+
+    def log_in(self) -> House:
+        _, _, self.cookie = self.call("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
+        return self
+
+    def receive(self, subject: str) -> None:
+        host, _, port = self.instance.smtp.rpartition(":")
+        with smtplib.SMTP(host, int(port), "elsewhere.test", timeout=30) as client:
+            text = (
+                f"From: bob@elsewhere.test\nTo: {ALICE}\nSubject: {subject}\nMessage-ID: <{subject}@x.test>\n\nHello.\n"
+            )
+            client.sendmail("bob@elsewhere.test", [ALICE], text)
+
+    def send(self, **more: Any) -> Any:
+        letter = {"from": {"email": ALICE}, "to": [{"email": "x@far.test"}], "subject": "Later", "text_body": "Hello."}
+        return self.do("POST", "/send", letter | more)
+
+
+@dataclass
+class Lost:
+    """The lost machine: its repository, the key, and what it had."""
+
+    folder: Path
+    repository: Path
+    key: Path
+    backup_id: str
+    cookie: str
+    scheduled: str
+
+
+def launch(data_dir: Path, **environ: str) -> House:
+    environ["MAILKEEP_WEBHOOKS__EXTRA_CA_FILE"] = str(trusted_settings(data_dir.parent).extra_ca_file)
+    return House(instances.start(data_dir, ENVIRON | environ, seconds=120))
+
+
+def command(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *words, "--data-dir", str(data_dir)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=90,
+    )
+
+
+@pytest.fixture(scope="module")
+def hook() -> Iterator[Hook]:
+    server = Hook()
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder that the database's account can reach."""
+    path = new_directory("mailkeep-restore-", 0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="module")
+def lost(folder: Path, hook: Hook) -> Lost:
+    repository = folder / "repository"
+    house = launch(folder / "data", MAILKEEP_BACKUP__REPOSITORY=str(repository))
+    try:
+        return lose(house.log_in(), hook, repository)
+    finally:
+        house.instance.stop()
+        shutil.rmtree(folder / "data")
+
+
+def lose(house: House, hook: Hook, repository: Path) -> Lost:
+    """Make a backup, and lose the machine after it."""
+    folder = repository.parent
+    domain_id = house.do("POST", "/domains", {"name": "example.test"})["id"]
+    house.do("POST", "/mailboxes", {"domain_id": domain_id, "local_part": "alice", "password": PASSWORD})
+    house.do("POST", "/mailboxes", {"domain_id": domain_id, "local_part": "ivan", "invite": True})
+    url = f"https://{HERE}:{hook.server_port}/hook"
+    house.do("POST", "/webhooks", {"url": url, "events": ["mail.received"]})
+    house.receive("before")
+    scheduled = house.send(scheduled_at=iso(utc_now() + timedelta(seconds=4)))["id"]
+    backup_id = make_backup(folder / "data")
+    house.receive("after")
+    key = folder / "key"
+    shutil.copy(folder / "data" / "backup" / "password", key)
+    return Lost(folder, repository, key, backup_id, house.cookie, scheduled)
+
+
+def test_a_lost_machine_continues_in_a_new_folder(lost: Lost, hook: Hook, folder: Path):
+    data_dir = folder / "new"
+    code, dry, _ = restore(lost.repository, data_dir, lost.key, "--dry-run")
+    assert (code, dry["backup_id"], dry["counts"]["mailboxes"]) == (0, lost.backup_id, 2)
+    assert not data_dir.exists()
+    code, done, errors = restore(lost.repository, data_dir, lost.key)
+    assert code == 0, errors
+    assert (done["dry_run"], done["warning"]) == (False, None)
+    assert not (data_dir / UNFINISHED_RESTORE).exists()
+
+    house = launch(data_dir, MAILKEEP_BACKUP__REPOSITORY=str(lost.repository))
+    try:
+        expect_all_continues(house, lost, hook)
+        newer = make_backup(data_dir)  # into the same repository, with a password of its own
+    finally:
+        house.instance.stop()
+    code, dry, _ = restore(lost.repository, folder / "third", lost.key, "--dry-run")
+    assert (code, dry["backup_id"]) == (0, newer), "the recovery key opens it as before"
+
+
+def expect_all_continues(house: House, lost: Lost, hook: Hook) -> None:
+    data_dir = house.instance.data_dir
+    assert "until `mailkeep queue act release --all`" in house.instance.log
+    house.cookie = lost.cookie
+    assert house.call("GET", "/auth/me")[0] == 401, "sessions have ended"
+    house.log_in()
+    subjects = [each["subject"] for each in house.do("GET", "/messages?direction=inbound")]
+    assert subjects == ["before"]
+    [home] = [each for each in (data_dir / "mail").iterdir() if list(each.rglob("new/*"))]
+    assert len(list(home.rglob("new/*"))) == 1
+
+    held = house.do("GET", "/queue/held")
+    assert (held["scheduled_messages"], held["webhook_deliveries"]) == (1, 1)
+    assert held["restored"]["backup_id"] == lost.backup_id
+    hook.is_open = True
+    time.sleep(4)
+    assert house.do("GET", f"/messages/{lost.scheduled}")["status"] == "scheduled"
+    assert hook.taken == []
+    house.receive("new")
+    wait_for(lambda: len(hook.taken) == 1, "the delivery of a new event")
+    released = command(data_dir, "queue", "act", "release", "--all", "--json")
+    assert json.loads(released.stdout)["released"] == {"scheduled_messages": 1, "webhook_deliveries": 1}
+    wait_for(lambda: len(hook.taken) == 2, "the released delivery")
+    wait_for(lambda: house.do("GET", f"/messages/{lost.scheduled}")["status"] == "delivered", "the scheduled message")
+    assert len(set(hook.taken)) == 2
+
+    audit = command(data_dir, "audit", "verify", "--json")
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+    actions = [each["action"] for each in house.do("GET", "/audit?action=backup.restore_all")]
+    assert actions == ["backup.restore_all"]
+
+
+def test_a_killed_restore_starts_nowhere_and_is_repeated(lost: Lost, folder: Path):
+    data_dir = folder / "again"
+    killed = (sys.executable, "-m", "tests.crash.killed_at", "restore.cluster_noted")
+    assert restore(lost.repository, data_dir, lost.key, program=killed)[0] == -9
+    refused = command(data_dir, "up")
+    assert refused.returncode == 1
+    assert "is not complete" in refused.stderr
+    assert "is not complete" in command(data_dir, "admin", "list").stderr
+    code, done, errors = restore(lost.repository, data_dir, lost.key)
+    assert code == 0, errors
+    assert done["counts"]["mailboxes"] == 2
+    names = {each.name for each in data_dir.iterdir()}
+    assert {"mail", "pg", "secret", "restored.json"} <= names
+    assert UNFINISHED_RESTORE not in names
+    assert restore(lost.repository, data_dir, lost.key)[0] == 1, "never into a folder with data"
+
+
+def test_what_cannot_be_restored_is_refused_with_the_reason(lost: Lost, tmp_path: Path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "file").touch()
+    wrong, empty = tmp_path / "wrong", tmp_path / "empty"
+    wrong.write_text("no such key\n")
+    empty.write_text("\n")
+    cases = [
+        ((lost.repository, full, lost.key), "is not empty"),
+        ((lost.repository, tmp_path / "n", wrong), "The key does not open the repository"),
+        ((lost.repository, tmp_path / "n", empty), "one line of text"),
+        ((lost.repository, tmp_path / "n", None), "The recovery key is missing"),
+        ((tmp_path / "nowhere", tmp_path / "n", lost.key), "There is no repository"),
+        (("ftp://x", tmp_path / "n", lost.key), "backup.repository"),
+    ]
+    for arguments, text in cases:
+        code, answer, errors = restore(*arguments)
+        assert code == 1, arguments
+        assert text in errors
+        assert answer["error"]["message"]
+    code, _, errors = restore(lost.repository, tmp_path / "n", lost.key, "--backup", "ffff")
+    assert (code, "no backup whose ID begins with ffff" in errors) == (1, True)
+    assert not (tmp_path / "n").exists()
+    assert [each.name for each in full.iterdir()] == ["file"]
+
+
+def wait_for(look: Any, what: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not look():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
+        time.sleep(0.1)
