@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import re
 import shutil
 import smtplib
 import subprocess
@@ -181,37 +183,75 @@ def lose(house: House, hook: Hook, repository: Path) -> Lost:
     return Lost(folder, repository, key, backup_id, house.cookie, scheduled)
 
 
-def test_a_lost_machine_continues_in_a_new_folder(lost: Lost, hook: Hook, folder: Path):
-    data_dir = folder / "new"
-    code, dry, _ = restore(lost.repository, data_dir, lost.key, "--dry-run")
-    assert (code, dry["backup_id"], dry["counts"]["mailboxes"]) == (0, lost.backup_id, 2)
-    assert not data_dir.exists()
-    code, done, errors = restore(lost.repository, data_dir, lost.key)
-    assert code == 0, errors
-    assert (done["dry_run"], done["warning"]) == (False, None)
-    assert not (data_dir / UNFINISHED_RESTORE).exists()
-
-    house = launch(data_dir, MAILKEEP_BACKUP__REPOSITORY=str(lost.repository))
+def test_the_page_about_disaster_recovery_brings_everything_back(lost: Lost, hook: Hook, folder: Path):
+    """Each command of the page, in its order; in the embedded profile there is no queue to list."""
+    page = Page(folder / "new", lost)
+    dry = page.run(1)[0]
+    assert f"Would restore the backup {lost.backup_id}" in dry
+    assert "2 mailboxes and 1 messages" in dry
+    assert not page.data_dir.exists()
+    page.run(1)
+    assert not (page.data_dir / UNFINISHED_RESTORE).exists()
+    assert page.lines[0].startswith("mailkeep up ")
+    house = launch(page.data_dir, MAILKEEP_BACKUP__REPOSITORY=str(lost.repository))
     try:
-        expect_all_continues(house, lost, hook)
-        newer = make_backup(data_dir)  # into the same repository, with a password of its own
+        expect_all_on_hold(house, lost, hook)
+        page.lines = [each for each in page.lines[1:] if "queue list" not in each]
+        released = page.run(2)
+        text = "0 messages, 1 scheduled messages and 1 webhook deliveries."
+        assert released == [f"release: would apply to {text}\n", f"release: done for {text}\n"]
+        expect_all_leaves_once(house, lost, hook)
+        page.run(1)  # the audit log
+        assert page.lines[0].startswith("mailkeep doctor")  # what it finds is not about the restore
+        newer = make_backup(page.data_dir)  # into the same repository, with a password of its own
     finally:
         house.instance.stop()
-    code, dry, _ = restore(lost.repository, folder / "third", lost.key, "--dry-run")
-    assert (code, dry["backup_id"]) == (0, newer), "the recovery key opens it as before"
+    code, shown, _ = restore(lost.repository, folder / "third", lost.key, "--dry-run")
+    assert (code, shown["backup_id"]) == (0, newer), "the recovery key opens it as before"
 
 
-def expect_all_continues(house: House, lost: Lost, hook: Hook) -> None:
-    data_dir = house.instance.data_dir
+class Page:
+    """The commands of the page that are left to be executed, for a data directory."""
+
+    def __init__(self, data_dir: Path, lost: Lost) -> None:
+        self.data_dir = data_dir
+        text = (ROOT / "docs" / "howto" / "disaster-recovery.md").read_text()
+        blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        self.lines = [line for block in blocks for line in block.splitlines() if line.startswith("mailkeep ")]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("MAILKEEP_")}
+        self._environ = kept | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "REPOSITORY": str(lost.repository),
+            "MAILKEEP_RECOVERY_KEY": lost.key.read_text().strip(),
+        }
+
+    def run(self, number: int) -> list[str]:
+        """Execute the next commands; their output."""
+        found: list[str] = []
+        for _ in range(number):
+            line = self.lines.pop(0).replace("/var/lib/mailkeep", str(self.data_dir))
+            done = subprocess.run(
+                ["/bin/sh", "-c", line],
+                env=self._environ,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
+            assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+            found.append(done.stdout)
+        return found
+
+
+def expect_all_on_hold(house: House, lost: Lost, hook: Hook) -> None:
     assert "until `mailkeep queue act release --all`" in house.instance.log
     house.cookie = lost.cookie
     assert house.call("GET", "/auth/me")[0] == 401, "sessions have ended"
     house.log_in()
     subjects = [each["subject"] for each in house.do("GET", "/messages?direction=inbound")]
     assert subjects == ["before"]
-    [home] = [each for each in (data_dir / "mail").iterdir() if list(each.rglob("new/*"))]
-    assert len(list(home.rglob("new/*"))) == 1
-
+    assert len(list((house.instance.data_dir / "mail").rglob("new/*"))) == 1
     held = house.do("GET", "/queue/held")
     assert (held["scheduled_messages"], held["webhook_deliveries"]) == (1, 1)
     assert held["restored"]["backup_id"] == lost.backup_id
@@ -221,14 +261,12 @@ def expect_all_continues(house: House, lost: Lost, hook: Hook) -> None:
     assert hook.taken == []
     house.receive("new")
     wait_for(lambda: len(hook.taken) == 1, "the delivery of a new event")
-    released = command(data_dir, "queue", "act", "release", "--all", "--json")
-    assert json.loads(released.stdout)["released"] == {"scheduled_messages": 1, "webhook_deliveries": 1}
+
+
+def expect_all_leaves_once(house: House, lost: Lost, hook: Hook) -> None:
     wait_for(lambda: len(hook.taken) == 2, "the released delivery")
     wait_for(lambda: house.do("GET", f"/messages/{lost.scheduled}")["status"] == "delivered", "the scheduled message")
     assert len(set(hook.taken)) == 2
-
-    audit = command(data_dir, "audit", "verify", "--json")
-    assert audit.returncode == 0, audit.stdout + audit.stderr
     actions = [each["action"] for each in house.do("GET", "/audit?action=backup.restore_all")]
     assert actions == ["backup.restore_all"]
 

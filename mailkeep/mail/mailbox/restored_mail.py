@@ -194,11 +194,7 @@ class _Keywords:
             replace("".join(f"{number} {there[number]}\n" for number in sorted(there)))
         numbers = {name: number for number, name in there.items()}
         return cls(
-            {
-                chr(ord("a") + number): chr(ord("a") + numbers[name])
-                for number, name in names.items()
-                if name in numbers
-            }
+            {chr(ord("a") + number): chr(ord("a") + numbers[name]) for number, name in names.items() if name in numbers}
         )
 
     def translate(self, flags: str) -> str:

@@ -16,9 +16,10 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.instance import INSTANCE_ID, instance_id
 from mailkeep.db.postgres_cluster import ClusterLocation, choose_location
 from mailkeep.features.record.audit.service import HEAD_FILE
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix.queue import STATE_FOLDERS
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import state
+from mailkeep.run.runtime import generations, state
 from mailkeep.run.runtime.context import SECRET
 
 _MAILDROP = "maildrop"
@@ -97,6 +98,10 @@ def _set_owners(data_dir: Path, profile: str) -> None:
         return
     filter_account, mailkeep = pwd.getpwnam("_rspamd"), pwd.getpwnam(install.ACCOUNT)
     mail_account, postfix = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam("postfix")
+    for name in (*generations.SERVICES, "generations"):  # a backup keeps no modes of folders
+        if (data_dir / name).is_dir():
+            (data_dir / name).chmod(0o755)
+    generations.set_groups(InstancePaths(data_dir, data_dir))
     for name in ("redis/data", "rspamd/data"):
         _change_owner(data_dir / name, filter_account.pw_uid, filter_account.pw_gid)
     _change_owner(data_dir / "lmtp", mailkeep.pw_uid, mailkeep.pw_gid)

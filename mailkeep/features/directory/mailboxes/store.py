@@ -238,9 +238,7 @@ async def list_removals(conn: Conn, limit: int, after: UUID | None) -> list[UUID
 
 async def lock_removal(conn: Conn, mailbox_id: UUID) -> bool:
     """Lock the row of a mailbox whose mail is to be removed, until the transaction ends; False if there is none."""
-    cursor = await conn.execute(
-        "SELECT 1 FROM mail_removals WHERE mailbox_id = %(id)s FOR UPDATE", {"id": mailbox_id}
-    )
+    cursor = await conn.execute("SELECT 1 FROM mail_removals WHERE mailbox_id = %(id)s FOR UPDATE", {"id": mailbox_id})
     return await cursor.fetchone() is not None
 
 
