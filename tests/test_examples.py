@@ -21,6 +21,7 @@ from uuid import UUID
 import pytest
 from jsonschema import Draft202012Validator
 
+from mailkeep.backup import restic
 from mailkeep.features.operations.certificates import service as certificates
 from mailkeep.features.operations.orchestrator import service as orchestrator
 from mailkeep.features.record.node_tasks import service as node_tasks
@@ -107,8 +108,7 @@ def fill(value: Any, names: dict[str, str]) -> Any:
 
 
 async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
-    if endpoint.path in OWN_PATHS:
-        names = await owner_names(post, names)
+    names = await complete_names(post, endpoint, names)
     if (endpoint.method, endpoint.path) in FACTOR_CHANGES or endpoint.action == "factor.change":
         await post.api.sql("UPDATE totp_secrets SET enabled_at = created_at")  # the caller's second factor is enabled
     if endpoint.tag == "Queue":
@@ -151,6 +151,19 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
         post.api.app.settings = replace(settings, mta=replace(settings.mta, mode="postfix"))
         post.api.app.running_services = lambda: {"dovecot": True}
     return await ask(post, endpoint, example, names)
+
+
+async def complete_names(post: Post, endpoint: Endpoint, names: dict[str, str]) -> dict[str, str]:
+    """The names for an endpoint. Of backups without operations of other examples, or with the one to be cancelled."""
+    if endpoint.path in OWN_PATHS:
+        return await owner_names(post, names)
+    if not endpoint.path.startswith("/backups"):
+        return names
+    if not restic.find_program():
+        pytest.skip("restic is not installed")
+    await post.api.sql("DELETE FROM backup_operations")
+    is_cancel = endpoint.path.endswith("/cancel")
+    return names | ({"running_backup_id": str(await post.api.running_backup())} if is_cancel else {})
 
 
 async def change_nothing(*_: object) -> None:

@@ -23,6 +23,7 @@ from uuid import UUID
 import cbor2
 import pytest
 
+from mailkeep.backup import restic
 from mailkeep.core import totp
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, ActionScope, Principal, Role
@@ -383,6 +384,42 @@ async def create_certificate(factory: ObjectFactory, case: str) -> Any:
     name = f"{factory.unique_name('secure')}.test"
     await factory.api.domain(name)
     return await factory.api.certificate(name)
+
+
+async def create_backup(factory: ObjectFactory, case: str) -> Any:
+    await factory.api.sql("DELETE FROM backup_operations")
+    mailbox_id = await shared_mailbox(factory, OWN)
+    return await factory.api.backup((mailbox_id, f"kept@{EXAMPLE}"))
+
+
+async def create_failed_backup(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.backup(state="failed", snapshot="")
+
+
+async def create_running_backup(factory: ObjectFactory, case: str) -> Any:
+    await factory.api.sql("DELETE FROM backup_operations")
+    return await factory.api.running_backup()
+
+
+async def without_operations(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    await factory.api.sql("DELETE FROM backup_operations")
+    return CallArguments(body={})
+
+
+def restore_of(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"scope": "domain", "domain_id": str(DOMAIN_IDS[EXAMPLE]), "dry_run": True}
+
+
+def daily_backups(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"schedule": "daily", "current_password": PASSWORD}
+
+
+def no_keys(actor: Actor, case: str, success: Outcome) -> Outcome:
+    return (403, "FORBIDDEN") if actor.is_key else success
+
+
+def with_restic(status: int) -> Outcome:
+    return (status, None) if restic.find_program() else (503, "UNAVAILABLE")
 
 
 async def without_acme(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
@@ -1447,6 +1484,26 @@ ROWS: dict[str, Row] = {
         f"POST /orchestrator/services/{{name}}/{action}": Row(name_daemon, **NO_OBJECT, success=(503, "UNAVAILABLE"))
         for action in ("start", "stop", "restart", "reload")
     },
+    "GET /backups/policy": Row(no_arguments, **NO_OBJECT),
+    "PATCH /backups/policy": Row(
+        by_body(lambda factory, case: {"schedule": "daily", "current_password": PASSWORD}),
+        **NO_OBJECT,
+        override=no_keys,
+    ),
+    "GET /backups": Row(no_arguments, **NO_OBJECT),
+    "POST /backups": Row(without_operations, **NO_OBJECT, success=with_restic(202)),
+    "GET /backups/{id}": Row(by_id(create_backup), cases=(NONE, UNKNOWN, MALFORMED)),
+    "DELETE /backups/{id}": Row(by_id(create_failed_backup), cases=(NONE, UNKNOWN, MALFORMED), success=(202, None)),
+    "POST /backups/{id}/cancel": Row(
+        by_id(create_running_backup, {}), cases=(NONE, UNKNOWN, MALFORMED), success=(202, None)
+    ),
+    "POST /backups/{id}/verify": Row(
+        by_id(create_backup, {}), cases=(NONE, UNKNOWN, MALFORMED), success=with_restic(202)
+    ),
+    "POST /backups/{id}/restore": Row(
+        by_id(create_backup, restore_of), cases=(NONE, UNKNOWN, MALFORMED), success=with_restic(202)
+    ),
+    "GET /backups/{id}/contents": Row(by_id(create_backup), cases=(NONE, UNKNOWN, MALFORMED), success=with_restic(200)),
     "GET /certificates": Row(no_arguments, **NO_OBJECT),
     "GET /certificates/{id}": Row(by_id(create_certificate), cases=(NONE, UNKNOWN, MALFORMED)),
     "POST /certificates/{id}/renew": Row(by_id(create_certificate, {}), cases=(NONE, UNKNOWN, MALFORMED)),
@@ -1650,7 +1707,8 @@ ACTIONS_BY_ROLE = {
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
         "orchestrator.read", "orchestrator.write", "sandbox", "sandbox.read", "dns_server.read", "dns_server.check",
-        "filter_server.read", "filter_server.write", "certificate.read", "certificate.write"},
+        "filter_server.read", "filter_server.write", "certificate.read", "certificate.write",
+        "backup.read", "backup.write"},
     None: {"me.read", "me.write", "me.credentials", "me.leave"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
@@ -1661,6 +1719,7 @@ ACTIONS_OF_OWNERS = {"me.read", "me.write", "me.credentials", "me.leave", "sieve
 ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
         "filter_server.read", "filter_server.write", "certificate.read", "certificate.write",
+        "backup.read", "backup.write",
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox", "sandbox.read",
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
         "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",

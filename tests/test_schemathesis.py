@@ -186,8 +186,9 @@ def check(case: Any, client: Client, loop: asyncio.AbstractEventLoop) -> int:
     call = requests.Request(**case.as_transport_kwargs(base_url=base)).prepare()
     answer = send(client, call, loop)
     headers = {name: answer.headers.getlist(name) for name in answer.headers}
-    # Documented: what the embedded profile has not, and the certificate authority, which the tests have not.
-    reasons = (b'"needs_full_profile"', b"The authority can't be reached")
+    # Documented: what the embedded profile has not, restic where it is not installed, and the certificate authority,
+    # which the tests have not.
+    reasons = (b'"needs_full_profile"', b'"needs_restic"', b"The authority can't be reached")
     absent = answer.status == 503 and any(each in answer.body for each in reasons)
     checks = [each for each in CHECKS if not (absent and each is not_a_server_error)]
     case.validate_response(Response(answer.status, headers, answer.body, call, 0.0, False), checks=checks)

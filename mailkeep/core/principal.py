@@ -179,6 +179,8 @@ POLICY: dict[str, PolicyRule] = {
     "template.render": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "template.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),
+    "backup.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
+    "backup.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "certificate.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "certificate.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "config.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),

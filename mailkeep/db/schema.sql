@@ -193,6 +193,14 @@ TABLE audit_seals
     GRANT SELECT TO mailkeep_app
     GRANT INSERT, SELECT TO mailkeep_audit
 
+TABLE backup_alerts
+    kind text NOT NULL
+    subject text NOT NULL
+    reported_at timestamp with time zone NOT NULL
+    CONSTRAINT backup_alerts_kind CHECK ((kind = ANY (ARRAY['failed'::text, 'unverified'::text, 'late'::text])))
+    CONSTRAINT backup_alerts_pkey PRIMARY KEY (kind)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE backup_operations
     id uuid NOT NULL
     kind text NOT NULL
@@ -1117,6 +1125,16 @@ TABLE recovery_codes
     CONSTRAINT recovery_codes_pkey PRIMARY KEY (account_id, code_hash)
     CREATE INDEX recovery_codes_by_admin ON recovery_codes USING btree (admin_id)
     CREATE INDEX recovery_codes_by_mailbox ON recovery_codes USING btree (mailbox_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE recovery_key
+    only_row boolean NOT NULL DEFAULT true
+    key_id text NOT NULL
+    repository text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    verified_at timestamp with time zone
+    CONSTRAINT recovery_key_only_row CHECK (only_row)
+    CONSTRAINT recovery_key_pkey PRIMARY KEY (only_row)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE refused_mail

@@ -7,12 +7,16 @@ with `columns` insert a row with SQL; `columns` override its defaults.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import sqlite3
 from base64 import b32decode
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal, LiteralString
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
@@ -26,6 +30,8 @@ from psycopg.sql import SQL, Identifier, Placeholder
 from psycopg.types.json import Jsonb
 
 from mailkeep.app import App
+from mailkeep.backup.index import begin_index
+from mailkeep.backup.layout import INDEX
 from mailkeep.core import totp
 from mailkeep.core.address import fold_local, parse_address
 from mailkeep.core.ids import uuid7
@@ -493,6 +499,40 @@ class Api:
         }
         return await self._insert("certificates", row | columns)
 
+    async def backup(self, mailbox: tuple[UUID, str] | None = None, **columns: Any) -> UUID:
+        """Insert a backup that has succeeded. With `mailbox` (its ID and address) its contents are known: a message in
+        INBOX of that mailbox.
+        """
+        backup_id = uuid7(self.clock())
+        row: dict[str, Any] = {
+            "id": backup_id,
+            "state": "succeeded",
+            "trigger": "manual",
+            "created_at": self.clock(),
+            "finished_at": self.clock() + timedelta(seconds=5),
+            "snapshot": backup_id.hex * 2,
+            "size_bytes": 3_000_000,
+            "added_bytes": 120_000,
+            "domains": 1,
+            "mailboxes": 1,
+            "messages": 1,
+            "version": "0.1.0",
+        }
+        if mailbox is not None:
+            domain_id = await self._domain_id(mailbox[1].partition("@")[2])
+            await asyncio.to_thread(write_contents, self.app.data_dir, row["snapshot"], domain_id, *mailbox)
+        return await self._insert("backups", row | columns)
+
+    async def running_backup(self) -> UUID:
+        """Insert a backup that is being made, with its operation."""
+        backup_id = await self.backup(
+            state="running", finished_at=None, snapshot="", size_bytes=None, added_bytes=None, messages=None
+        )
+        at = self.clock()
+        operation = {"id": uuid7(at), "kind": "create", "state": "waiting", "backup_id": backup_id, "author": "test"}
+        await self._insert("backup_operations", operation | {"created_at": at})
+        return backup_id
+
     async def acme_token(self) -> str:
         """Insert the token of a challenge; its content is the token with `.content`."""
         token = new_session_token()
@@ -609,6 +649,9 @@ class Api:
             "unsubscribe_token": new_token(VAULT, UnsubscribeLink(group_id, fixed_id(9), "a@elsewhere.test")),
             "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
             "certificate_id": await self.certificate(),
+            "backup_id": (backup_id := await self.backup((mailbox_id, f"alice@{EXAMPLE}"))),
+            "failed_backup_id": await self.backup(state="failed", snapshot="", error="No space is left on the device."),
+            "running_backup_id": backup_id,
             "acme_token": await self.acme_token(),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
@@ -685,6 +728,19 @@ async def insert_row(conn: AsyncConnection[Any], table: LiteralString, row: Mapp
         Identifier(table), SQL(", ").join(map(Identifier, row)), SQL(", ").join(map(Placeholder, row))
     )
     await conn.execute(statement, dict(row))
+
+
+def write_contents(data_dir: Path, snapshot: str, domain_id: UUID, mailbox_id: UUID, address: str) -> None:
+    """Write the index of a snapshot with one message, as it is kept after it was read from the repository."""
+    folder = data_dir / "backup" / "contents"
+    folder.mkdir(parents=True, exist_ok=True)
+    begin_index(folder, folder / "absent")
+    path = (folder / INDEX).rename(folder / f"{snapshot}.sqlite")
+    with closing(sqlite3.connect(path)) as index, index:
+        index.execute("INSERT INTO domains VALUES (?, ?)", (str(domain_id), address.partition("@")[2]))
+        index.execute("INSERT INTO mailboxes VALUES (?, ?, ?, 1, 2048)", (str(mailbox_id), str(domain_id), address))
+        row = (str(mailbox_id), "", "1764.M1.host", "cur/1764.M1.host:2,S", 2048, 1_772_000_000 * 10**9, b"")
+        index.execute("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row, "<report@example.com>"))
 
 
 async def insert_domain(conn: AsyncConnection[Any], domain_id: UUID, name: str, at: datetime, **columns: Any) -> UUID:

@@ -420,6 +420,22 @@ CREATE TABLE backup_operations (
 CREATE UNIQUE INDEX backup_operations_open ON backup_operations ((true)) WHERE state IN ('waiting', 'running');
 CREATE INDEX backup_operations_by_age ON backup_operations (created_at, id);
 
+-- The recovery key of the repository (features/operations/recovery_key): `key_id` is restic's; the key itself is not stored.
+CREATE TABLE recovery_key (
+    only_row    boolean PRIMARY KEY DEFAULT true CONSTRAINT recovery_key_only_row CHECK (only_row),
+    key_id      text NOT NULL,
+    repository  text NOT NULL,
+    created_at  timestamptz NOT NULL,
+    verified_at timestamptz
+);
+
+-- What is wrong with backups and was reported (features/operations/backup_alerts): `subject` tells one case from the next.
+CREATE TABLE backup_alerts (
+    kind        text PRIMARY KEY CONSTRAINT backup_alerts_kind CHECK (kind IN ('failed', 'unverified', 'late')),
+    subject     text NOT NULL,
+    reported_at timestamptz NOT NULL
+);
+
 -- The last full restore of this instance: what had been queued in the backup is held until it is released.
 CREATE TABLE restored_backup (
     only_row    boolean PRIMARY KEY DEFAULT true CONSTRAINT restored_backup_only_row CHECK (only_row),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DONE, REFUSED, USAGE, TRY_AGAIN = 0, 1, 2, 75
 _INTERRUPTED = 130
+_PERMANENT = ("needs_full_profile", "needs_restic", "external_database")  # reasons of a 503 that stays
 
 EXIT_CODES = "Exit codes: 0 done, 1 refused or a problem, 2 usage, 75 temporary failure: try again."
 
@@ -115,7 +116,7 @@ def report_errors(as_json: bool) -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        is_permanent = (refusal.details or {}).get("reason") == "needs_full_profile"
+        is_permanent = (refusal.details or {}).get("reason") in _PERMANENT
         code = TRY_AGAIN if refusal.status in (429, 503) and not is_permanent else REFUSED
         _fail(as_json, code, refusal.code, refusal.message, refusal.details)
     except Failure as failure:

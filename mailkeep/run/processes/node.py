@@ -48,6 +48,7 @@ from mailkeep.features.mailflow.delivery_status import service as delivery_statu
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
 from mailkeep.features.mailflow.junk.jobs import JunkTasks
 from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.features.operations.backup_contents import service as backup_contents
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
@@ -162,6 +163,7 @@ class NodeAgent:
             **JunkTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
             **client_setup.task_handlers(self.app, self.paths.data / SERVED_CERTIFICATE),
             **self.orchestrator.task_handlers(),
+            **backup_contents.task_handlers(self.app),
         }
         are_earlier_ended = False
         while True:

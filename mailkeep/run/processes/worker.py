@@ -1,6 +1,6 @@
 """The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
-records, rotates DKIM keys, orders certificates, reads reports, warns owners of full mailboxes, and sends digests of
-Junk.
+records, rotates DKIM keys, orders certificates, reports problems of backups, reads reports, warns owners of full
+mailboxes, and sends digests of Junk.
 
 Any number of workers can share one database.
 """
@@ -101,6 +101,7 @@ async def work(app: App) -> AsyncGenerator[None]:
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     digests = asyncio.create_task(tasks.run_junk_digests(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
+    backups = asyncio.create_task(tasks.run_backup_alerts(app))
     reports = asyncio.create_task(tasks.run_reports(app))
     names = asyncio.create_task(tasks.run_source_names(app))
     settling = asyncio.create_task(tasks.run_scheduled_settling(app))
@@ -116,7 +117,7 @@ async def work(app: App) -> AsyncGenerator[None]:
         ):
             yield
     finally:
-        await cancel_all(warnings, digests, refusals, reports, names, settling)
+        await cancel_all(warnings, digests, refusals, backups, reports, names, settling)
         await app.report_reader.close()
 
 

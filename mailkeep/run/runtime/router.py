@@ -58,6 +58,9 @@ from mailkeep.features.mailflow.suppressions.routes import ENDPOINTS as SUPPRESS
 from mailkeep.features.mailflow.templates.routes import ENDPOINTS as TEMPLATES
 from mailkeep.features.mailflow.unsubscribe.routes import ENDPOINTS as UNSUBSCRIBE
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
+from mailkeep.features.operations.backup_contents.routes import ENDPOINTS as BACKUP_CONTENTS
+from mailkeep.features.operations.backup_policy.routes import ENDPOINTS as BACKUP_POLICY
+from mailkeep.features.operations.backups.routes import ENDPOINTS as BACKUPS
 from mailkeep.features.operations.certificates.routes import ENDPOINTS as CERTIFICATES
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
@@ -130,6 +133,9 @@ FEATURES: tuple[Endpoint, ...] = (
     *AUDIT,
     *HEALTH,
     *CERTIFICATES,
+    *BACKUP_POLICY,
+    *BACKUPS,
+    *BACKUP_CONTENTS,
     *CONFIGURATION,
     *ORCHESTRATOR,
 )

@@ -21,6 +21,7 @@ from mailkeep.features.mailflow.sandbox import service as sandbox
 from mailkeep.features.mailflow.scheduling import jobs as scheduling, service as scheduling_service
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
+from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.messages import jobs as messages
@@ -33,6 +34,7 @@ _IDLE_SECONDS = 1.0
 _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
+_ALERT_SECONDS = 60.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
 _SETTLE_SECONDS = 10.0
@@ -88,6 +90,11 @@ async def run_quota_warnings(app: App) -> None:
 async def run_junk_digests(app: App) -> None:
     """Send digests of Junk, until cancelled."""
     await repeat(_DIGEST_SECONDS, "digests of Junk", lambda: junk.send_digests(app))
+
+
+async def run_backup_alerts(app: App) -> None:
+    """Report what is wrong with backups, until cancelled."""
+    await repeat(_ALERT_SECONDS, "alerts about backups", lambda: backup_alerts.report(app))
 
 
 async def run_reports(app: App) -> None:

@@ -264,7 +264,7 @@ async def test_health_details_explain_each_component(api: Api):
     answer = await api.sue.get("/health/details")
     assert answer.status == 200
     found = {each["component"]: each for each in answer.data["components"]}
-    names = {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe"}
+    names = {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe", "backups"}
     assert set(found) == names | {"antivirus", "dns_lists"}
     assert found["database"]["status"] == "ok"
     assert found["database"]["latency_ms"] >= 0

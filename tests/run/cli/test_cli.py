@@ -215,7 +215,9 @@ def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
         "admin password", "admin reset-factors", "alias export", "alias import", "alias list",
-        "audit verify", "certificates account-key", "certificates list", "certificates renew",
+        "audit verify", "backup cancel", "backup contents", "backup create", "backup key change",
+        "backup key create", "backup key verify", "backup list", "backup prune", "backup verify",
+        "certificates account-key", "certificates list", "certificates renew",
         "certificates revoke", "config history", "config rollback", "config set", "config show",
         "config unset", "dkim activate", "dkim create", "dkim delete", "dkim import", "dkim list",
         "dkim retire", "dns", "doctor", "domain alias", "domain list", "down", "filter add",

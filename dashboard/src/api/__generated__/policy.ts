@@ -70,6 +70,16 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "backup.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "backup.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "certificate.read": {
     "role": "super_admin",
     "reach": "global",

@@ -878,6 +878,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List backups */
+        get: operations["getBackups"];
+        put?: never;
+        /**
+         * Make a backup
+         * @description In the background: the response has state `running`. The backup contains what was acknowledged before it begins: database, mail, queue, message contents, secrets, settings and certificates. One operation on backups at a time: ORCHESTRATOR_BUSY with its `operation_id`. Without restic on the server UNAVAILABLE `needs_restic`, with the command that installs it.
+         */
+        post: operations["postBackups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/backups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a backup */
+        get: operations["getBackupsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a backup
+         * @description In the background. Its data stays in the repository until the next removal of old backups. CONFLICT `running`, `append_only`. One operation on backups at a time: ORCHESTRATOR_BUSY with its `operation_id`. Without restic on the server UNAVAILABLE `needs_restic`, with the command that installs it.
+         */
+        delete: operations["deleteBackupsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/backups/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel what runs with a backup
+         * @description The backup, its verification, or a restore from it ends within seconds. A restore keeps what it has already restored. CONFLICT `not_running`.
+         */
+        post: operations["postBackupsByIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/backups/{id}/contents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Browse a backup
+         * @description Its domains; with `domain_id` the mailboxes of a domain, with `mailbox_id` the folders of a mailbox, with `message_id` the messages with this Message-ID. By name. The first call for a backup reads its index from the repository: UNAVAILABLE `reading_index` if that takes longer than 20 seconds. CONFLICT `not_stored`.
+         */
+        get: operations["getBackupsByIdContents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/backups/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a domain or a mailbox
+         * @description Matched by ID, from the backup into the running instance. Messages that are newer than the backup stay. Passwords and suspensions stay as they are now; a mailbox that is missing comes back without a password. With `dry_run` only the counts are in `result` of the operation. CONFLICT `not_stored`; with the scope `all` CONFLICT `needs_empty_data_directory`, with the command to use. Except for a dry run, it needs a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. One operation on backups at a time: ORCHESTRATOR_BUSY with its `operation_id`. Without restic on the server UNAVAILABLE `needs_restic`, with the command that installs it.
+         */
+        post: operations["postBackupsByIdRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/backups/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a backup
+         * @description Restores it into a temporary folder, starts a database there, and compares rows, messages and the audit log. The result is `verified` of the backup. CONFLICT `not_stored`. One operation on backups at a time: ORCHESTRATOR_BUSY with its `operation_id`. Without restic on the server UNAVAILABLE `needs_restic`, with the command that installs it.
+         */
+        post: operations["postBackupsByIdVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/backups/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the policy of backups
+         * @description `ETag` is the number of the newest revision of the settings.
+         */
+        get: operations["getBackupsPolicy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the policy of backups
+         * @description Adds a revision of the settings `backup.*` (PATCH /config, which also has the credentials of the repository). INVALID_FIELD if the file or the environment sets a value. It needs a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         */
+        patch: operations["patchBackupsPolicy"];
+        trace?: never;
+    };
     "/certificates": {
         parameters: {
             query?: never;
@@ -1726,7 +1872,7 @@ export interface paths {
         };
         /**
          * Get the health of each component
-         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: `latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, `connect`, `envelope`, `content` or `delivery`). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
+         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: `latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, `connect`, `envelope`, `content` or `delivery`), and `backups` (late, failed or not verified). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
          */
         get: operations["getHealthDetails"];
         put?: never;
@@ -4756,6 +4902,66 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "system.backup_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.backup_failed
+         * @description A backup could not be made.
+         */
+        post: operations["onSystemBackupFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "system.backup_late": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.backup_late
+         * @description No backup has succeeded for two intervals of `backup.schedule`.
+         */
+        post: operations["onSystemBackupLate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "system.backup_unverified": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.backup_unverified
+         * @description A backup is not as it should be, or none was verified for two intervals of `backup.verify_every`.
+         */
+        post: operations["onSystemBackupUnverified"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "system.drift": {
         parameters: {
             query?: never;
@@ -5320,6 +5526,209 @@ export interface components {
         AutodiscoverReference: {
             Protocol: string;
             Url: string;
+        };
+        /**
+         * @description What a backup contains. `type`: `domain` (`name`, `mailboxes`, `messages`, `size_bytes`), `mailbox` (`name` is
+         *         its address), `folder` of a mailbox, or a `message` that was found, with the mailbox, its address (`name`), its
+         *         folder and when it was stored. What a type does not have is null.
+         */
+        BackupContentsRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            date: string | null;
+            /** Format: uuid */
+            domain_id: string | null;
+            folder: string | null;
+            /** Format: uuid */
+            mailbox_id: string | null;
+            mailboxes: number | null;
+            messages: number | null;
+            name: string;
+            size_bytes: number;
+            /** @enum {string} */
+            type: "domain" | "folder" | "mailbox" | "message";
+        };
+        /** @description How much a backup contains. */
+        BackupCounts: {
+            domains: number;
+            mailboxes: number;
+            messages: number;
+        };
+        /** @description An operation: GET /operations/{id} follows it. `phase`: what it does now; `done` of `total` bytes (or steps). */
+        BackupOperationRecord: {
+            /** Format: uuid */
+            backup_id: string | null;
+            cancel_requested: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            done: number;
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            finished_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "create" | "key" | "prune" | "restore" | "verify";
+            phase: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            started_at: string | null;
+            /** @enum {string} */
+            state: "cancelled" | "failed" | "running" | "succeeded" | "waiting";
+            total: number;
+        };
+        /** @description Fields to change; null: the default. `current_password` is needed if the session is older than ten minutes. */
+        BackupPolicyPatch: {
+            append_only?: boolean | null;
+            /**
+             * Format: password
+             * @description The caller's current password.
+             */
+            current_password?: string;
+            repository?: string | null;
+            retention?: components["schemas"]["BackupRetentionPatch"];
+            /** @enum {string|null} */
+            schedule?: "daily" | "hourly" | "off" | null;
+            start_time?: string | null;
+            /** @enum {string|null} */
+            verify_every?: "daily" | "monthly" | "off" | "weekly" | null;
+        };
+        /**
+         * @description The policy. `repository`: where backups are stored; empty: in the data directory. `start_time` is in UTC.
+         *         `append_only`: the repository accepts no deletions, so that `retention` does not apply. `next_backup_at` and
+         *         `next_verification_at` are null if none is planned; `last_backup_at` is when the newest one that succeeded began,
+         *         `last_verified_at` when one was last verified.
+         */
+        BackupPolicyRecord: {
+            append_only: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_backup_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_backup_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_verification_at: string | null;
+            recovery_key: components["schemas"]["RecoveryKeyRecord"] | null;
+            repository: string;
+            retention: components["schemas"]["BackupRetention"];
+            /** @enum {string} */
+            schedule: "daily" | "hourly" | "off";
+            start_time: string;
+            /** @enum {string} */
+            verify_every: "daily" | "monthly" | "off" | "weekly";
+        };
+        /**
+         * @description A backup. `trigger`: what it was made for. `size_bytes`: what it contains; `added_bytes`: what it added to the
+         *         repository. `verified` is null if it was never verified. `version`: of the Mailkeep that made it. `operation`: what
+         *         waits or runs with this backup.
+         */
+        BackupRecord: {
+            added_bytes: number | null;
+            counts: components["schemas"]["BackupCounts"] | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            finished_at: string | null;
+            /** Format: uuid */
+            id: string;
+            operation: components["schemas"]["BackupOperationRecord"] | null;
+            size_bytes: number | null;
+            /** @enum {string} */
+            state: "cancelled" | "failed" | "running" | "succeeded";
+            /** @enum {string} */
+            trigger: "manual" | "schedule" | "upgrade";
+            verified: components["schemas"]["BackupVerification"] | null;
+            version: string;
+        };
+        /** @description The operation that removes a backup from the repository; null if the backup was not there. */
+        BackupRemoved: {
+            message: string;
+            operation: components["schemas"]["BackupOperationRecord"] | null;
+        };
+        /**
+         * @description What to restore. `scope`: `domain` with `domain_id`, `mailbox` with `mailbox_id`: the IDs in the backup.
+         *
+         *         `into`: `folder`, a new folder `Restored DATE` in each mailbox; `in_place`, the folders that the messages were in,
+         *         where only missing ones are added. `dry_run` only counts. `confirm` must be true without it.
+         *         `current_password` is needed if the session is older than ten minutes.
+         */
+        BackupRestore: {
+            /** @default false */
+            confirm?: boolean;
+            /**
+             * Format: password
+             * @description The caller's current password.
+             */
+            current_password?: string;
+            /** Format: uuid */
+            domain_id?: string | null;
+            /** @default false */
+            dry_run?: boolean;
+            /**
+             * @default folder
+             * @enum {string}
+             */
+            into?: "folder" | "in_place";
+            /** Format: uuid */
+            mailbox_id?: string | null;
+            /** @enum {string} */
+            scope: "all" | "domain" | "mailbox";
+        };
+        /** @description For how many hours, days, weeks and months the newest backup of each is kept. All 0: every backup is kept. */
+        BackupRetention: {
+            daily: number;
+            hourly: number;
+            monthly: number;
+            weekly: number;
+        };
+        /** @description Numbers to change; null: the default. */
+        BackupRetentionPatch: {
+            daily?: number | null;
+            hourly?: number | null;
+            monthly?: number | null;
+            weekly?: number | null;
+        };
+        /** @description No fields. */
+        BackupStart: Record<string, unknown>;
+        /** @description The last verification: whether the backup is as it should be, and what was compared. */
+        BackupVerification: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            detail: string;
+            ok: boolean;
         };
         /** @description The results in the order of the messages, and their counts. */
         BatchAnswer: {
@@ -7186,10 +7595,12 @@ export interface components {
             operation_id: string;
         };
         /**
-         * @description An operation. `kind`: `mailbox.create`, …, `alias.delete`, or that of GET /orchestrator/operations.
+         * @description An operation. `kind`: `mailbox.create`, …, `alias.delete`, `backup.create`, `backup.verify`, `backup.restore`,
+         *         `backup.prune`, `backup.key`, or that of GET /orchestrator/operations.
          *
          *         `succeeded` means for a bulk operation that each item has a result, which may be an error. `results` is empty for
-         *         operations on services.
+         *         operations on services and backups. `phase`, `error` and `result` are of operations on backups: what it does now,
+         *         why it has failed, and what it found; `progress` counts bytes or steps.
          */
         OperationStatusRecord: {
             /**
@@ -7198,6 +7609,7 @@ export interface components {
              */
             created_at: string;
             dry_run: boolean;
+            error: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -7206,10 +7618,12 @@ export interface components {
             /** Format: uuid */
             id: string;
             kind: string;
+            phase: string;
             progress: components["schemas"]["ProgressRecord"];
+            result: Record<string, unknown> | null;
             results: components["schemas"]["ItemResultRecord"][];
             /** @enum {string} */
-            state: "failed" | "rolled_back" | "running" | "succeeded";
+            state: "cancelled" | "failed" | "rolled_back" | "running" | "succeeded";
         };
         /**
          * @description All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
@@ -7564,6 +7978,22 @@ export interface components {
             message: string;
             recovery_codes: string[];
             totp_enabled: boolean;
+        };
+        /**
+         * @description The recovery key of the repository; the key itself is not stored. `verified_at`: when `mailkeep backup key
+         *         verify` last showed that somebody has it.
+         */
+        RecoveryKeyRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            verified_at: string | null;
         };
         /** @description Every error response. */
         Refusal: {
@@ -8339,6 +8769,27 @@ export interface components {
             /** @description Recipients that did not get it, as far as is known. */
             to?: string[] | null;
         };
+        /** @description A backup could not be made. */
+        SystemBackupFailed: {
+            /** @description Its ID: GET /backups/{id}. */
+            backup_id: string;
+            /** @description Why, in words. */
+            reason: string;
+        };
+        /** @description No backup has succeeded for two intervals of `backup.schedule`. */
+        SystemBackupLate: {
+            /** @description When the newest one began; null if there is none. */
+            last_backup_at: string | null;
+            /** @description `hourly` or `daily`. */
+            schedule: string;
+        };
+        /** @description A backup is not as it should be, or none was verified for two intervals of `backup.verify_every`. */
+        SystemBackupUnverified: {
+            /** @description The backup that is not as it should be; null if a verification is overdue. */
+            backup_id: string | null;
+            /** @description What is wrong, in words. */
+            reason: string;
+        };
         /** @description A file of the daemons' configuration was edited by hand. */
         SystemDrift: {
             /** @description All files that differ from what Mailkeep installed. */
@@ -8873,7 +9324,7 @@ export interface components {
         WebhookChange: {
             active?: boolean;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events?: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events?: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
@@ -8882,7 +9333,7 @@ export interface components {
             /** Format: uuid */
             domain_id?: string | null;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
@@ -9745,6 +10196,30 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         *
+         *     `ORCHESTRATOR_BUSY` Another operation is running; wait until it has finished.
+         */
+        "409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH.ORCHESTRATOR_BUSY": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH" | "ORCHESTRATOR_BUSY";
                     };
                 };
             };
@@ -12032,6 +12507,446 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getBackups: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postBackups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BackupStart"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH.ORCHESTRATOR_BUSY"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getBackupsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteBackupsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupRemoved"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postBackupsByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BackupStart"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getBackupsByIdContents: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description The mailboxes of this domain. */
+                domain_id?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description The folders of this mailbox. */
+                mailbox_id?: string;
+                /** @description The messages with this Message-ID header. */
+                message_id?: string;
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "name";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupContentsRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postBackupsByIdRestore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackupRestore"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupOperationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postBackupsByIdVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BackupStart"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupOperationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getBackupsPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupPolicyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchBackupsPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackupPolicyPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BackupPolicyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getCertificates: {
         parameters: {
             query?: {
@@ -13755,7 +14670,7 @@ export interface operations {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -13842,7 +14757,7 @@ export interface operations {
                 after?: string;
                 domain_id?: string;
                 duration?: number;
-                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
                 /** @description The ID of the last event seen. */
@@ -21071,7 +21986,7 @@ export interface operations {
             query?: {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                event?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                event?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -21901,6 +22816,144 @@ export interface operations {
                     data: components["schemas"]["SystemAlert"];
                     /** @constant */
                     event: "system.alert";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemBackupFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemBackupFailed"];
+                    /** @constant */
+                    event: "system.backup_failed";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemBackupLate: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemBackupLate"];
+                    /** @constant */
+                    event: "system.backup_late";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemBackupUnverified: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemBackupUnverified"];
+                    /** @constant */
+                    event: "system.backup_unverified";
                     /** Format: uuid */
                     event_id: string;
                     /**

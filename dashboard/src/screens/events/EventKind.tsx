@@ -18,6 +18,9 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'system.suspension': 'warn',
   'system.alert': 'warn',
   'system.drift': 'warn',
+  'system.backup_failed': 'bad',
+  'system.backup_unverified': 'bad',
+  'system.backup_late': 'bad',
   'system.webhook_disabled': 'warn',
 }
 

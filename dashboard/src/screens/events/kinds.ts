@@ -19,6 +19,9 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'system.suspension': 'sending of an address is suspended',
   'system.alert': 'a problem needs attention',
   'system.drift': 'a file of the daemons’ configuration was edited by hand',
+  'system.backup_failed': 'a backup could not be made',
+  'system.backup_unverified': 'a backup is not as it should be, or none was verified in time',
+  'system.backup_late': 'no backup was made for two intervals',
   'system.webhook_disabled': 'Mailkeep disabled a webhook after repeated failures',
 }
 

@@ -15,7 +15,15 @@ from mailkeep.features.directory.dns_checks.model import DomainDnsFailed, Domain
 from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
-from mailkeep.features.record.events.model import EventPayload, Kind, SystemAlert, SystemDrift
+from mailkeep.features.record.events.model import (
+    EventPayload,
+    Kind,
+    SystemAlert,
+    SystemBackupFailed,
+    SystemBackupLate,
+    SystemBackupUnverified,
+    SystemDrift,
+)
 from mailkeep.features.record.messages.model import (
     MailBounced,
     MailComplained,
@@ -211,6 +219,9 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         DomainDnsRecovered,
         DomainDkimDue,
         SystemDrift,
+        SystemBackupFailed,
+        SystemBackupUnverified,
+        SystemBackupLate,
         SystemSuspension,
         SystemAlert,
         SystemWebhookDisabled,

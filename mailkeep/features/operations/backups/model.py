@@ -49,6 +49,12 @@ class Backup:
     error: str | None = None
     version: str = ""
 
+    @property
+    def changed_at(self) -> datetime:
+        """When it was last changed: made or verified."""
+        verified_at = self.verification.at if self.verification else self.created_at
+        return max(self.created_at, self.finished_at or self.created_at, verified_at)
+
 
 @dataclass(frozen=True, slots=True)
 class BackupOperation:
@@ -73,6 +79,24 @@ class BackupOperation:
     error: str | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+
+
+RestoreScope = Literal["all", "domain", "mailbox"]
+RestoreTarget = Literal["folder", "in_place"]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """What to restore from a backup: a domain or a mailbox by its ID. `into`: a folder `Restored DATE`, or the folders
+    that the messages were in, where only missing ones are added.
+    """
+
+    scope: RestoreScope
+    domain_id: UUID | None = None
+    mailbox_id: UUID | None = None
+    into: RestoreTarget = "folder"
+    dry_run: bool = False
+    is_confirmed: bool = False
 
 
 class Cancelled(Exception):

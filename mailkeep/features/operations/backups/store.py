@@ -270,6 +270,33 @@ async def find_open_operation(conn: Conn) -> BackupOperation | None:
     return _to_operation(row) if row else None
 
 
+async def list_failed(conn: Conn, after: UUID | None) -> list[Backup]:
+    """The failed backups that began after this one; without one, the newest. Oldest first."""
+    if after is None:
+        newest = await find_newest(conn, "failed")
+        return [newest] if newest else []
+    cursor = await conn.execute(
+        _BACKUP + "WHERE b.state = 'failed' AND b.id > %(after)s ORDER BY b.id", {"after": after}
+    )
+    return [_to_backup(row) for row in await cursor.fetchall()]
+
+
+async def find_newest_verified(conn: Conn) -> Backup | None:
+    """The backup that was verified last."""
+    cursor = await conn.execute(
+        _BACKUP + "WHERE b.verified_at IS NOT NULL ORDER BY b.verified_at DESC, b.id DESC LIMIT 1"
+    )
+    row = await cursor.fetchone()
+    return _to_backup(row) if row else None
+
+
+async def find_first_stored(conn: Conn) -> datetime | None:
+    """When the oldest backup that has a snapshot began."""
+    cursor = await conn.execute("SELECT min(created_at) AS at FROM backups WHERE snapshot <> ''")
+    row = await cursor.fetchone()
+    return row["at"] if row else None
+
+
 async def find_open_process(conn: Conn) -> tuple[UUID, UUID] | None:
     """The operation that runs, and the liveness lock of its process."""
     cursor = await conn.execute("SELECT id, process FROM backup_operations WHERE state = 'running'")
@@ -330,6 +357,14 @@ async def finish_operation(
         },
     )
     return cursor.rowcount == 1
+
+
+async def cancel_waiting_backup(conn: Conn, backup_id: UUID, at: datetime) -> None:
+    """Record that a backup, whose operation had not begun, was cancelled."""
+    await conn.execute(
+        "UPDATE backups SET state = 'cancelled', finished_at = %(at)s WHERE id = %(id)s AND state = 'running'",
+        {"id": backup_id, "at": at},
+    )
 
 
 def _json(value: Mapping[str, Any]) -> Jsonb:

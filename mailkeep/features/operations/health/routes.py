@@ -76,8 +76,8 @@ ENDPOINTS = (
             "renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a "
             "minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: "
             "`latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, "
-            "`connect`, `envelope`, `content` or `delivery`). A component that this profile does not have is "
-            "`disabled`. `advice` says what to do. For super_admin."
+            "`connect`, `envelope`, `content` or `delivery`), and `backups` (late, failed or not verified). A "
+            "component that this profile does not have is `disabled`. `advice` says what to do. For super_admin."
         ),
         tag=_TAG,
         data=wire.HealthDetails,

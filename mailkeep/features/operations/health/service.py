@@ -18,6 +18,7 @@ import mailkeep
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.migrate import list_missing, read_schema
+from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.health import rules, store
 from mailkeep.features.operations.health.model import Build, Component, HealthCheck, ServerHealth, State, Status
 
@@ -60,6 +61,7 @@ async def details(app: App) -> list[Component]:
         components += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
         components.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
         components += [Component(name, "disabled", advice) for name in ("probe", "antivirus", "dns_lists")]
+    components.append(await _backups_component(app))
     return [replace(each, since=_update_since(app, each, at)) for each in components]
 
 
@@ -80,6 +82,15 @@ async def _database_component(app: App) -> Component:
         async with app.db.autocommit() as conn:
             return Component("database", "ok", None, {}, latency, await store.server_version(conn))
     return Component("database", status, "See log/postgresql.log, or check database.url.", {}, latency)
+
+
+async def _backups_component(app: App) -> Component:
+    try:
+        async with asyncio.timeout(_CHECK_SECONDS):
+            found = await backup_alerts.read_health(app)
+    except (TimeoutError, Unavailable):
+        return Component("backups", "degraded", "Unknown, because the database does not answer.")
+    return Component("backups", found.status, found.advice, found.details)
 
 
 def _mail_components(app: App) -> list[Component]:

@@ -6,6 +6,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Forbidden, NotFound
 from mailkeep.core.principal import Role
 from mailkeep.features.directory.bulk import service as bulk
+from mailkeep.features.operations.backups import service as backups
 from mailkeep.features.operations.operation_status import wire
 from mailkeep.features.operations.orchestrator import service as orchestrator
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
@@ -17,9 +18,13 @@ async def _get(app: App, call: Call) -> HttpResponse:
     if found is not None:
         operation, progress = found
         return HttpResponse(wire.to_bulk(operation, progress, await bulk.list_results(app, operation)))
-    service_operation = await orchestrator.find(app, call.id())
+    backup_operation = await backups.find_operation(app, call.id())
+    service_operation = None if backup_operation else await orchestrator.find(app, call.id())
     if who.role is not Role.SUPER_ADMIN or who.scope is not None:
         raise Forbidden
+    if backup_operation is not None:
+        return HttpResponse(wire.to_backup_operation(backup_operation))
+    assert service_operation is not None
     return HttpResponse(wire.to_service_operation(service_operation))
 
 

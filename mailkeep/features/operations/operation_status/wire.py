@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.directory.bulk.model import BulkItemResult, BulkOperation, BulkProgress
+from mailkeep.features.operations.backups.model import BackupOperation
 from mailkeep.features.operations.orchestrator.model import Operation
 from mailkeep.web.fields import Timestamp
 
@@ -33,20 +34,25 @@ class ItemResultRecord(Struct, frozen=True):
 
 
 class OperationStatusRecord(Struct, frozen=True):
-    """An operation. `kind`: `mailbox.create`, …, `alias.delete`, or that of GET /orchestrator/operations.
+    """An operation. `kind`: `mailbox.create`, …, `alias.delete`, `backup.create`, `backup.verify`, `backup.restore`,
+    `backup.prune`, `backup.key`, or that of GET /orchestrator/operations.
 
     `succeeded` means for a bulk operation that each item has a result, which may be an error. `results` is empty for
-    operations on services.
+    operations on services and backups. `phase`, `error` and `result` are of operations on backups: what it does now,
+    why it has failed, and what it found; `progress` counts bytes or steps.
     """
 
     id: UUID
     kind: str
-    state: Literal["running", "succeeded", "failed", "rolled_back"]
+    state: Literal["running", "succeeded", "failed", "rolled_back", "cancelled"]
     dry_run: bool
     progress: ProgressRecord
     results: list[ItemResultRecord]
     created_at: Timestamp
     finished_at: Timestamp | None
+    phase: str = ""
+    error: str | None = None
+    result: dict[str, Any] | None = None
 
 
 def to_bulk(
@@ -82,4 +88,21 @@ def to_service_operation(operation: Operation) -> OperationStatusRecord:
         results=[],
         created_at=iso(operation.created_at),
         finished_at=iso_or_none(operation.finished_at),
+    )
+
+
+def to_backup_operation(operation: BackupOperation) -> OperationStatusRecord:
+    """The response for an operation on backups; one that waits counts as running."""
+    return OperationStatusRecord(
+        id=operation.id,
+        kind=f"backup.{operation.kind}",
+        state="running" if operation.state == "waiting" else operation.state,
+        dry_run=bool(operation.argument.get("dry_run", False)),
+        progress=ProgressRecord(operation.done, operation.total, 0),
+        results=[],
+        created_at=iso(operation.created_at),
+        finished_at=iso_or_none(operation.finished_at),
+        phase=operation.phase,
+        error=operation.error,
+        result=None if operation.result is None else dict(operation.result),
     )

@@ -27,6 +27,9 @@ Kind = Literal[
     "system.suspension",
     "system.alert",
     "system.drift",
+    "system.backup_failed",
+    "system.backup_unverified",
+    "system.backup_late",
     "system.webhook_disabled",
 ]
 """A subscription to `*` does not include kinds that begin with `system.`: they are about the system itself."""
@@ -57,7 +60,9 @@ SpamAction = Annotated[
 ]
 
 
-INSTANCE_KINDS = frozenset[Kind]({"system.drift"})
+INSTANCE_KINDS = frozenset[Kind](
+    {"system.drift", "system.backup_failed", "system.backup_unverified", "system.backup_late"}
+)
 """Kinds about the whole instance: only a super_admin's webhook without a domain may name them."""
 
 
@@ -68,6 +73,44 @@ class SystemDrift(EventPayload, frozen=True, kw_only=True):
     example: ClassVar[Mapping[str, Any]] = {"files": ["postfix/main.cf"]}
 
     files: Annotated[list[str], Meta(description="All files that differ from what Mailkeep installed.")]
+
+
+class SystemBackupFailed(EventPayload, frozen=True, kw_only=True):
+    """A backup could not be made."""
+
+    kind: ClassVar[Kind] = "system.backup_failed"
+    example: ClassVar[Mapping[str, Any]] = {
+        "backup_id": "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a39",
+        "reason": "The repository can't be reached: connection refused.",
+    }
+
+    backup_id: Annotated[str, Meta(description="Its ID: GET /backups/{id}.")]
+    reason: Annotated[str, Meta(description="Why, in words.")]
+
+
+class SystemBackupUnverified(EventPayload, frozen=True, kw_only=True):
+    """A backup is not as it should be, or none was verified for two intervals of `backup.verify_every`."""
+
+    kind: ClassVar[Kind] = "system.backup_unverified"
+    example: ClassVar[Mapping[str, Any]] = {
+        "backup_id": "0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a39",
+        "reason": "2 of 10000 messages differ.",
+    }
+
+    backup_id: Annotated[
+        str | None, Meta(description="The backup that is not as it should be; null if a verification is overdue.")
+    ]
+    reason: Annotated[str, Meta(description="What is wrong, in words.")]
+
+
+class SystemBackupLate(EventPayload, frozen=True, kw_only=True):
+    """No backup has succeeded for two intervals of `backup.schedule`."""
+
+    kind: ClassVar[Kind] = "system.backup_late"
+    example: ClassVar[Mapping[str, Any]] = {"schedule": "daily", "last_backup_at": "2026-03-01T02:31:07.000Z"}
+
+    schedule: Annotated[str, Meta(description="`hourly` or `daily`.")]
+    last_backup_at: Annotated[str | None, Meta(description="When the newest one began; null if there is none.")]
 
 
 class SystemAlert(EventPayload, frozen=True, kw_only=True):
