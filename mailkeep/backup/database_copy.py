@@ -118,6 +118,6 @@ async def run_program(argv: Sequence[str]) -> None:
     if process.returncode:
         text = errors.decode("utf-8", "replace")
         if "No space left on device" in text:
-            raise Failure("No space is left for the copy of the database.")
+            raise Failure("The database could not be copied: no space is left on the disk of the data directory.")
         lines = " ".join(line.strip() for line in text.splitlines()[-3:])[:1000]
         raise Failure(f"{Path(argv[0]).name} failed with status {process.returncode}: {lines}")

@@ -14,8 +14,7 @@ import contextlib
 import os
 import shutil
 import threading
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
@@ -24,15 +23,18 @@ from mailkeep.core import failpoint
 
 MAILDIR = "Maildir"
 _MOST_PASSES = 5
+# A move links the message under its new name, then removes the old name: both exist for a moment.
+_MOVE_SECONDS, _NEW_SECONDS = 0.3, 10
 _MESSAGE_FOLDERS = ("new", "cur")
 # Of a Maildir and its folders; the rest are indexes, caches and locks.
 _COPIED = ("dovecot-uidlist", "dovecot-keywords", "dovecot-attributes", "subscriptions", "maildirfolder")
 _COPIED_PREFIX = "dovecot-uidvalidity"
 _PART = ".part"
+_ACTIVE_SCRIPT = "sieve.active"  # a link, which a snapshot has as a file with its text (`restored_mail`)
 
 
 class SnapshotCancelled(Exception):
-    """The thread that makes a snapshot was told to end."""
+    """The thread that makes a snapshot is to end."""
 
 
 @dataclass(slots=True)
@@ -45,50 +47,66 @@ class Stop:
         """End at the next file."""
         self._event.set()
 
+    def pause(self, seconds: float) -> None:
+        """Wait, unless told to end."""
+        self._event.wait(seconds)
+        self.check()
+
     def check(self) -> None:
         """Raise SnapshotCancelled if the snapshot is to end."""
         if self._event.is_set():
             raise SnapshotCancelled
 
 
-def snapshot_mail(source: Path, target: Path, stop: Stop) -> None:
-    """Add all mailboxes below `source` to the snapshot in `target`. Blocks: call it in a thread. OSError."""
+def snapshot_mail(source: Path, target: Path, stop: Stop, *, is_last: bool = True) -> None:
+    """Add all mailboxes below `source` to the snapshot in `target`; `is_last`: it is not called again. Blocks: call it
+    in a thread. OSError.
+    """
     target.mkdir(mode=0o700, exist_ok=True)
     for home in _folders(source):
         with contextlib.suppress(ValueError):
             UUID(home.name)
-            snapshot_mailbox(home, target / home.name, stop)
+            snapshot_mailbox(home, target / home.name, stop, is_last=is_last)
 
 
-def snapshot_mailbox(home: Path, target: Path, stop: Stop) -> None:
+def snapshot_mailbox(home: Path, target: Path, stop: Stop, *, is_last: bool = True) -> None:
     """Add one mailbox to a snapshot."""
     links = _MailboxLinks(target / MAILDIR, stop)
-    for _ in range(_MOST_PASSES):
-        stop.check()
-        if not links.add(home / MAILDIR):
+    for number in range(_MOST_PASSES):
+        if not links.add(home / MAILDIR) and number:
             break
-    links.remove_moved(home / MAILDIR)
+    if is_last:
+        links.remove_moved(home / MAILDIR)
     failpoint.reach("backup.mailbox_linked")
     maildir = home / MAILDIR
     target.mkdir(mode=0o700, exist_ok=True)
     for folder in (maildir, *_mail_folders(maildir)):
         _copy_state(folder, target / MAILDIR / folder.relative_to(maildir))
+    with contextlib.suppress(OSError):  # no link
+        (target / _ACTIVE_SCRIPT).write_text(os.readlink(home / _ACTIVE_SCRIPT), "utf-8")  # noqa: PTH115 - as text
     copy_tree(home, target, stop, skip={MAILDIR}, skipped_suffixes=(".svbin", ".lock", ".log"))
 
 
 class _MailboxLinks:
-    """The links of one mailbox's messages. `_linked`: by folder the base names and their inodes in the source."""
+    """The links of one mailbox's messages. `_linked`: by folder the base names and their inodes; `_seen` and
+    `_seen_before`: the base names in the last two listings, by folder.
+    """
 
     def __init__(self, target: Path, stop: Stop) -> None:
         self._target = target
         self._stop = stop
         self._linked: dict[str, dict[str, int]] = {}
         self._seen: dict[str, set[str]] = {}
+        self._seen_before: dict[str, set[str]] = {}
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        target.touch()
+        self._began = target.stat().st_mtime
 
     def add(self, maildir: Path) -> int:
         """Link the messages that are not yet in the snapshot; returns how many."""
+        self._stop.check()
         added = 0
-        self._seen = {}
+        self._seen_before, self._seen = self._seen, {}
         for folder in (maildir, *_mail_folders(maildir)):
             added += self._add_folder(folder, folder.name if folder != maildir else "")
         return added
@@ -117,28 +135,46 @@ class _MailboxLinks:
         return added
 
     def remove_moved(self, maildir: Path) -> None:
-        """Remove the first of two copies that the passes found because a message was moved between folders."""
-        moved = self._find_moved()
-        if moved:
-            self.add(maildir)  # a renamed file may be missing from one listing
-            moved &= self._find_moved()
-        for name, base in moved:
-            del self._linked[name][base]
-            for part in _MESSAGE_FOLDERS:
-                for entry in _files(self._target / name / part):
-                    if base_name(entry.name) == base:
-                        Path(entry.path).unlink()
+        """Of several links of one message keep those that all listings since the first have: a message that is moved
+        between folders gets a new name, and is found in both. A copied one has both names for longer. If it is moved
+        all the time, keep what the last listing has: rather twice than not at all.
+        """
+        lasting = self._list_seen(self._seen_before) & self._list_seen(self._seen)
+        for _ in range(_MOST_PASSES):
+            found = self._find_repeated()
+            if not any(self._is_new(base) for names in found for _, base in names):
+                break
+            self._stop.pause(_MOVE_SECONDS)
+            self.add(maildir)
+            lasting &= self._list_seen(self._seen)
+        present = self._list_seen(self._seen)
+        for names in self._find_repeated():
+            kept = [each for each in names if each in lasting] or [each for each in names if each in present]
+            kept = kept or names[-1:]
+            for folder, base in set(names).difference(kept):
+                self._remove(folder, base)
 
-    def _find_moved(self) -> set[tuple[str, str]]:
-        """The links, by folder and base name, whose file is gone while another link of it is in the snapshot."""
-        links = Counter(inode for bases in self._linked.values() for inode in bases.values())
-        found: set[tuple[str, str]] = set()
-        for name, bases in self._linked.items():
-            for base in bases.keys() - self._seen.get(name, set()):
-                if links[bases[base]] > 1:
-                    links[bases[base]] -= 1
-                    found.add((name, base))
-        return found
+    def _find_repeated(self) -> list[list[tuple[str, str]]]:
+        """The links of messages with more than one, by folder and base name."""
+        names_by_inode: dict[int, list[tuple[str, str]]] = {}
+        for folder, bases in self._linked.items():
+            for base, inode in bases.items():
+                names_by_inode.setdefault(inode, []).append((folder, base))
+        return [names for names in names_by_inode.values() if len(names) > 1]
+
+    def _is_new(self, base: str) -> bool:
+        """Whether a name was given just before the snapshot: it begins with that time."""
+        second = base.partition(".")[0]
+        return second.isdecimal() and int(second) >= self._began - _NEW_SECONDS
+
+    def _list_seen(self, seen: Mapping[str, set[str]]) -> set[tuple[str, str]]:
+        return {(folder, base) for folder, bases in seen.items() for base in bases}
+
+    def _remove(self, folder: str, base: str) -> None:
+        for part in _MESSAGE_FOLDERS:
+            for entry in _files(self._target / folder / part):
+                if base_name(entry.name) == base:
+                    Path(entry.path).unlink()
 
 
 def base_name(name: str) -> str:

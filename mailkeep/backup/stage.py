@@ -57,14 +57,6 @@ class StageSource:
         return self.folder / STAGE
 
 
-@dataclass(frozen=True, slots=True)
-class StagedData:
-    """What a finished stage has."""
-
-    database: DatabaseCopy
-    mail: IndexTotals
-
-
 async def begin(source: StageSource) -> None:
     """Create an empty stage with its index. Failure if the space does not suffice."""
     await asyncio.to_thread(remove, source)
@@ -75,29 +67,31 @@ async def begin(source: StageSource) -> None:
     await asyncio.to_thread(index.begin_index, source.stage, source.folder / NEXT_INDEX)
 
 
-async def fill(source: StageSource, report: Report) -> StagedData:
-    """Fill the stage with everything but the manifest. Failure. Cancelled, its threads end before it returns."""
+async def add_database(source: StageSource, report: Report) -> DatabaseCopy:
+    """Add links of the files that exist now, and the database. Failure, OSError. Its threads end with it."""
+    await report("mail", 0, 0)
+    await run_in_thread(partial(_copy_files, source, is_last=False))
+    failpoint.reach("backup.linked")
+    await report("database", 0, 0)
+    database = await database_copy.copy_database(source.data_dir, source.stage / layout.DATABASE)
+    failpoint.reach("backup.database_copied")
+    return database
+
+
+async def add_files(source: StageSource, report: Report) -> IndexTotals:
+    """Add everything else but the manifest. OSError, sqlite3.Error. Its threads end with it."""
     stage = source.stage
-    try:
-        await report("mail", 0, 0)
-        await _in_thread(partial(_copy_files, source))
-        failpoint.reach("backup.linked")
-        await report("database", 0, 0)
-        database = await database_copy.copy_database(source.data_dir, stage / layout.DATABASE)
-        failpoint.reach("backup.database_copied")
-        if source.queue:
-            await report("queue", 0, 0)
-            await _in_thread(partial(queue_copy.copy_queue, source.queue, stage / layout.QUEUE))
-            failpoint.reach("backup.queue_copied")
-        await report("mail", 0, 0)
-        await _in_thread(partial(_copy_files, source))
-        failpoint.reach("backup.mail_copied")
-        await report("index", 0, 0)
-        mail = await _in_thread(partial(index.index_mail, stage))
-        failpoint.reach("backup.indexed")
-    except OSError as error:
-        raise Failure(f"The snapshot could not be prepared: {error}") from error
-    return StagedData(database, mail)
+    if source.queue:
+        await report("queue", 0, 0)
+        await run_in_thread(partial(queue_copy.copy_queue, source.queue, stage / layout.QUEUE))
+        failpoint.reach("backup.queue_copied")
+    await report("mail", 0, 0)
+    await run_in_thread(partial(_copy_files, source))
+    failpoint.reach("backup.mail_copied")
+    await report("index", 0, 0)
+    mail = await run_in_thread(partial(index.index_mail, stage))
+    failpoint.reach("backup.indexed")
+    return mail
 
 
 def remove(source: StageSource) -> None:
@@ -111,11 +105,11 @@ def keep_index(source: StageSource) -> None:
     (source.stage / layout.INDEX).replace(source.folder / NEXT_INDEX)
 
 
-def _copy_files(source: StageSource, stop: Stop) -> None:
+def _copy_files(source: StageSource, stop: Stop, *, is_last: bool = True) -> None:
     """Contents, mail and the instance's own files: what is not yet in the stage."""
     stage, data_dir = source.stage, source.data_dir
     mail_snapshot.link_tree(data_dir / "content", stage / layout.CONTENT, stop)
-    mail_snapshot.snapshot_mail(data_dir / "mail", stage / layout.MAIL, stop)
+    mail_snapshot.snapshot_mail(data_dir / "mail", stage / layout.MAIL, stop, is_last=is_last)
     mail_snapshot.copy_tree(data_dir, stage / layout.INSTANCE, stop, skip=_NOT_OF_INSTANCE)
     if source.secret_file:
         shutil.copy2(source.secret_file, stage / layout.INSTANCE / "secret")
@@ -131,7 +125,7 @@ def _check_space(folder: Path, cluster: Path) -> None:
         )
 
 
-async def _in_thread(work: Callable[[Stop], T]) -> T:
+async def run_in_thread(work: Callable[[Stop], T]) -> T:
     """Run blocking work; if the caller is cancelled, wait until the work has ended."""
     stop = Stop()
     running = asyncio.create_task(asyncio.to_thread(work, stop))

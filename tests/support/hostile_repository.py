@@ -125,7 +125,7 @@ def replace_key(repository: Repository) -> Key:
     """Let a new repository's password be verified at once, not in a second of CPU time; returns its master key."""
     master = _run_restic(repository, "cat", "masterkey")
     salt = secrets.token_bytes(64)
-    derived = hashlib.scrypt(repository.password_file.read_bytes(), salt=salt, n=2, r=1, p=1, dklen=64)
+    derived = hashlib.scrypt(repository.password_file.read_bytes().strip(), salt=salt, n=2, r=1, p=1, dklen=64)
     sealed = Key(derived[:32], derived[32:48], derived[48:]).encrypt(master)
     document = {"created": _TIME, "username": "root", "hostname": "host", "kdf": "scrypt", "N": 2, "r": 1, "p": 1}
     content = json.dumps({**document, "salt": b64encode(salt).decode(), "data": b64encode(sealed).decode()}).encode()

@@ -28,7 +28,7 @@ EDGE_ACCOUNT = "mailkeep-edge"
 PACKAGES = (
     "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-lucene",
     "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "libnginx-mod-http-js", "nginx",
-    "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
+    "postfix", "postfix-pgsql", "redis-server", "restic", "rspamd", "unbound",
 )  # fmt: skip
 ANTIVIRUS_PACKAGES = ("clamav-daemon", "clamav-freshclam")
 """What `filter.antivirus` needs in addition."""

@@ -40,6 +40,7 @@ from mailkeep.features.mailflow.sending.routes import body_limit
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.operations.backups import jobs as backups
 from mailkeep.features.operations.health import service as health
+from mailkeep.features.operations.restores import service as restores
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
 from mailkeep.features.record.metrics import service as counters
@@ -129,7 +130,7 @@ async def _work(app: App, stack: contextlib.AsyncExitStack) -> None:
     """Do the work of the processes `worker`, `reinjection` and `backup` until the stack ends."""
     await stack.enter_async_context(worker.work(app))
     await stack.enter_async_context(worker.running(SystemMailWorker(app)))
-    await stack.enter_async_context(backups.working(app))
+    await stack.enter_async_context(backups.working(app, {**backups.HANDLERS, **restores.HANDLERS}))
 
 
 @contextlib.asynccontextmanager

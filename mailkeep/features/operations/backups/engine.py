@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
+import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,7 @@ from mailkeep.app import App
 from mailkeep.backup import index, layout, restic, stage
 from mailkeep.backup.layout import Counts, Manifest
 from mailkeep.backup.restic import Progress, Repository, RepositoryLocked, RepositoryMissing, Retention, Snapshot
-from mailkeep.backup.stage import Report, StagedData, StageSource
+from mailkeep.backup.stage import Report, StageSource
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
 from mailkeep.core.ids import parse_uuid
@@ -77,6 +79,10 @@ async def create(app: App, operation: BackupOperation, report: Report) -> Mappin
         failpoint.reach("backup.staged")
         backup = await _store(app, repository, source, replace(backup, counts=manifest.counts), report)
         failpoint.reach("backup.stored")
+    except (OSError, sqlite3.Error) as error:
+        is_full = getattr(error, "errno", None) == errno.ENOSPC or "disk is full" in str(error)
+        text = "no space is left on its disk" if is_full else str(error)
+        raise Failure(f"{source.stage} could not be filled: {text}.") from error
     finally:
         await asyncio.to_thread(stage.remove, source)
     snapshots = await repository.list_snapshots([TAG])
@@ -150,28 +156,31 @@ def _source(app: App) -> StageSource:
 async def _stage(app: App, source: StageSource, backup: Backup, report: Report) -> Manifest:
     await stage.begin(source)
     began_at = app.clock()
+    # The transaction of the counts lasts until the database is copied, so that no month of the counted tables is
+    # dropped meanwhile (db/partitions): the copy has at least these rows.
     async with app.db.tx() as conn:
         domains = await store.list_domain_names(conn)
         mailboxes = await store.list_mailbox_addresses(conn)
-        rows = await store.count_rows(conn)
         migrations = await store.list_migrations(conn)
-    await asyncio.to_thread(index.save_directory, source.stage, domains, mailboxes)
-    counts = Counts(len(domains), len(mailboxes))
-    del domains, mailboxes
-    found: StagedData = await stage.fill(source, report)
+        rows = await store.count_rows(conn)
+        await asyncio.to_thread(index.save_directory, source.stage, domains, mailboxes)
+        counts = Counts(len(domains), len(mailboxes))
+        del domains, mailboxes
+        database = await stage.add_database(source, report)
+    mail = await stage.add_files(source, report)
     manifest = Manifest(
         backup_id=backup.id,
         instance_id=instance_id(app.data_dir),
         profile="full" if app.settings.is_full_profile else "embedded",
         mailkeep_version=__version__,
-        postgresql_major=found.database.major,
+        postgresql_major=database.major,
         migrations=migrations,
         began_at=began_at,
-        counts=Counts(counts.domains, counts.mailboxes, found.mail.messages),
+        counts=Counts(counts.domains, counts.mailboxes, mail.messages),
         rows=rows,
-        mail_bytes=found.mail.size,
-        lsn=found.database.lsn,
-        timeline=found.database.timeline,
+        mail_bytes=mail.size,
+        lsn=database.lsn,
+        timeline=database.timeline,
     )
     await asyncio.to_thread(layout.write_manifest, source.stage, manifest)
     return manifest

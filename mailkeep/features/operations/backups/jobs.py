@@ -18,7 +18,7 @@ from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.db.liveness import LivenessLock
-from mailkeep.features.operations.backups import engine, policy, store
+from mailkeep.features.operations.backups import engine, policy, store, verification
 from mailkeep.features.operations.backups.model import (
     AfterOperation,
     Backup,
@@ -37,7 +37,11 @@ _POLL_SECONDS = 1.0
 _SCHEDULE_SECONDS = 10.0
 _SCHEDULER = "schedule"
 _UNFORESEEN = "An internal error occurred; the server's log has the details."
-HANDLERS: Mapping[OperationKind, Handler] = {"create": engine.create, "prune": engine.prune}
+HANDLERS: Mapping[OperationKind, Handler] = {
+    "create": engine.create,
+    "prune": engine.prune,
+    "verify": verification.verify,
+}
 """The handlers of this feature."""
 
 
@@ -82,6 +86,7 @@ class BackupWorker:
             return
         log.warning("an operation on backups was interrupted", operation=str(found[0]))
         await engine.remove_leftovers(self._app)
+        await asyncio.to_thread(verification.remove_scratch, self._app)
         await self._finish(found[0], "failed", engine.INTERRUPTED)
 
     async def schedule_due(self) -> None:

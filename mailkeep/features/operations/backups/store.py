@@ -184,8 +184,11 @@ async def list_mailbox_addresses(conn: Conn) -> list[IndexedMailbox]:
 
 
 async def count_rows(conn: Conn) -> dict[str, int]:
-    """The number of rows of the tables that only grow (but for pruned months)."""
+    """The number of rows of the tables that only grow (but for pruned months). The transaction may then be idle for as
+    long as it takes.
+    """
     await conn.execute("SET LOCAL statement_timeout = '10min'")
+    await conn.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
     cursor = await conn.execute(
         """
         SELECT (SELECT count(*) FROM messages) AS messages,
@@ -204,6 +207,18 @@ async def list_migrations(conn: Conn) -> list[str]:
     """The migrations that the database has."""
     cursor = await conn.execute("SELECT name FROM schema_migrations ORDER BY number")
     return [row["name"] for row in await cursor.fetchall()]
+
+
+async def list_forwards(conn: Conn) -> list[str]:
+    """The queue IDs of messages to forward."""
+    cursor = await conn.execute("SELECT DISTINCT queue_id FROM forwards")
+    return [row["queue_id"] for row in await cursor.fetchall()]
+
+
+async def list_sandbox_messages(conn: Conn) -> list[UUID]:
+    """The messages in the sandbox's queue."""
+    cursor = await conn.execute("SELECT DISTINCT message_id FROM sandbox_queue")
+    return [row["message_id"] for row in await cursor.fetchall()]
 
 
 async def save_verification(conn: Conn, backup_id: UUID, result: Verification) -> None:

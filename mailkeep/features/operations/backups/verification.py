@@ -15,7 +15,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.backup.index import open_index
@@ -85,11 +84,7 @@ async def verify(app: App, operation: BackupOperation, report: Report) -> Mappin
     """Verify the backup of the operation, without one the newest, and record the result with it. What is wrong with it
     is the result, not an error: Failure only if it could not be verified, as with a repository that can't be reached.
     """
-    async with app.db.autocommit() as conn:
-        known = operation.backup_id
-        backup = await (store.find_backup(conn, known) if known else store.find_newest(conn))
-    if backup is None or not backup.snapshot:
-        raise Failure("There is no backup to verify.", permanent=True)
+    backup = await find_backup(app, operation)
     numbers, faults = _Numbers(), _Faults()
     try:
         await _verify(app, backup, report, numbers, faults)
@@ -102,6 +97,16 @@ async def verify(app: App, operation: BackupOperation, report: Report) -> Mappin
         await store.save_verification(conn, backup.id, result)
     counted = {name: getattr(numbers, name) for name in _Numbers.__slots__}
     return {"backup_id": str(backup.id), "ok": result.is_ok, "detail": detail, **counted}
+
+
+async def find_backup(app: App, operation: BackupOperation) -> Backup:
+    """The stored backup of an operation, or else the newest. Failure if there is none."""
+    async with app.db.autocommit() as conn:
+        known = operation.backup_id
+        backup = await (store.find_backup(conn, known) if known else store.find_newest(conn))
+    if backup is None or not backup.snapshot:
+        raise Failure("There is no such backup.", permanent=True)
+    return backup
 
 
 @contextlib.asynccontextmanager
@@ -132,10 +137,19 @@ async def find_snapshot(app: App, backup: Backup) -> Snapshot:
 
 
 async def restore(
-    app: App, backup: Backup, target: Path, report: Callable[[int], Awaitable[None]], *include: str
+    app: App,
+    backup: Backup,
+    target: Path,
+    report: Callable[[int], Awaitable[None]],
+    *include: str,
+    use_cache: bool = True,
 ) -> tuple[Path, Manifest]:
-    """Restore a backup of this instance, or parts of it, and return its folder and manifest. Damaged, Failure."""
+    """Restore a backup of this instance, or parts of it, and return its folder and manifest. Without `use_cache`
+    everything is read from the repository. Damaged, Failure.
+    """
     repository, snapshot = engine.open_repository(app), await find_snapshot(app, backup)
+    if not use_cache:
+        repository = replace(repository, cache=target.with_name("cache"))
     try:
         folder = await restore_tree(repository, snapshot, target, include, report)
     except Failure as error:
@@ -164,7 +178,7 @@ async def _verify(app: App, backup: Backup, report: Report, numbers: _Numbers, f
             await report("restoring", min(done, total), total)
 
         await report("restoring", 0, backup.size_bytes or 0)
-        folder, manifest = await restore(app, backup, place / "all", report_restored)
+        folder, manifest = await restore(app, backup, place / "all", report_restored, use_cache=False)
         failpoint.reach("verification.restored")
         size = await asyncio.to_thread(check_tree, folder)
         numbers.files, numbers.bytes = size.files, size.bytes
@@ -263,8 +277,8 @@ async def _find_files(copy: App, folder: Path, faults: _Faults) -> None:
         forwards, messages = await store.list_forwards(conn), await store.list_sandbox_messages(conn)
     paths = [forward_path(folder / INSTANCE, queue_id) for queue_id in forwards]
     paths += [content_path(folder / INSTANCE, message_id) for message_id in messages]
-    for path in await asyncio.to_thread(lambda: [path for path in paths if not path.is_file()]):
-        faults.add(f"the file {path.name} of mail on its way is missing")
+    for missing in await asyncio.to_thread(lambda: [path.name for path in paths if not path.is_file()]):
+        faults.add(f"the file {missing} of mail on its way is missing")
 
 
 def _describe(numbers: _Numbers) -> str:

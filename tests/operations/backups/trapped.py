@@ -1,0 +1,33 @@
+"""A process that performs operations on backups, and is killed when it reaches a failpoint.
+
+`python -m tests.operations.backups.trapped DATA_DIR FAILPOINT [KIB_PER_SECOND]`; `-` is no failpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from mailkeep.core import failpoint
+from mailkeep.features.operations.backups.jobs import BackupWorker
+from mailkeep.run.runtime.context import attach
+
+
+async def main(data_dir: Path, place: str, kib_per_second: int) -> None:
+    def reach(name: str) -> None:
+        if name == place:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoint.reach = reach
+    async with attach(data_dir, "trapped") as app:
+        backup = replace(app.settings.backup, upload_kib_per_second=kib_per_second)
+        app.settings = replace(app.settings, backup=backup)
+        await BackupWorker(app).perform_waiting()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 0))
