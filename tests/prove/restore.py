@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -18,8 +19,9 @@ from pathlib import Path
 from tests.prove.circumstances import circumstances
 from tests.stack import harness
 from tests.stack.harness import PASSWORD, Stack, eventually
-from tests.support.backing_up import make_backup, restore
+from tests.support.backups import back_up_now
 from tests.support.instance import PROGRAM, ROOT
+from tests.support.restoring import restore
 from tests.support.scratch import new_directory
 
 DOMAIN = "lost.test"
@@ -41,10 +43,11 @@ SETTINGS = {
 }
 
 
-def command(data_dir: Path, *words: str) -> str:
+def command(data_dir: Path, *words: str, **environ: str) -> str:
     done = subprocess.run(
         [*PROGRAM, *words, "--data-dir", str(data_dir), "--json"],
         cwd=ROOT,
+        env=os.environ | environ,
         capture_output=True,
         text=True,
         check=False,
@@ -79,10 +82,11 @@ def lose(folder: Path, messages: int) -> tuple[Path, Path, float]:
         stack = Stack(old)
         furnish(stack, messages)
         began = time.monotonic()
-        make_backup(stack.data_dir, seconds=300)
+        back_up_now(stack.data_dir)
         seconds = time.monotonic() - began
         stack.deliver(ALICE, "After the backup")
-        shutil.copy(stack.data_dir / "backup" / "password", folder / "key")
+        setting = {"MAILKEEP_BACKUP__REPOSITORY": str(repository)}
+        (folder / "key").write_text(json.loads(command(stack.data_dir, "backup", "key", "create", **setting))["key"])
     finally:
         harness.stop(old)
     shutil.rmtree(old)
@@ -117,7 +121,7 @@ def check(stack: Stack, messages: int) -> None:
     eventually(flushed, what="the released message")
     assert "backup.restore_all" in [each["action"] for each in stack.do("GET", "/audit?action=backup.restore_all")]
     command(stack.data_dir, "audit", "verify")
-    make_backup(stack.data_dir, seconds=300)
+    back_up_now(stack.data_dir)
 
 
 def main() -> int:

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from mailkeep.core.errors import Failure
+from mailkeep.run.cli.backup import read_key
 from mailkeep.run.cli.output import AsJson, CommandResult, examples, run_command
 
 if TYPE_CHECKING:
     from mailkeep.backup.restic import Repository
     from mailkeep.run.runtime.full_restore import Report, RestorePlan, RestoreResult
-
-_MOST_KEY_BYTES = 4096
 
 
 def register(app: typer.Typer) -> None:
@@ -52,26 +50,23 @@ def restore(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be restored, and change nothing.")
     ] = False,
-    recovery_key: Annotated[
-        str | None, typer.Option("--recovery-key", envvar="MAILKEEP_RECOVERY_KEY", hidden=True)
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Restore a whole instance from a backup, before its first start.
 
-    The key is read from --key-file, from MAILKEEP_RECOVERY_KEY, or asked for. Credentials of the repository are taken
-    from the environment (MAILKEEP_BACKUP__S3_ACCESS_KEY and so on). Nothing is ever restored into a folder with data.
-    After the first `mailkeep up`, what was queued in the backup stays on hold until `mailkeep queue act release --all`:
-    it may have been sent after the backup.
+    The key is read from --key-file, from MAILKEEP_RECOVERY_KEY, from standard input, or asked for in a terminal.
+    Credentials of the repository are taken from the environment (MAILKEEP_BACKUP__S3_ACCESS_KEY and so on). Nothing is
+    ever restored into a folder with data. After the first `mailkeep up`, what was queued in the backup stays on hold
+    until `mailkeep queue act release --all`: it may have been sent after the backup.
     """
-    run_command(as_json, _restore(repository, data_dir, (backup, profile), (key_file, recovery_key), dry_run))
+    run_command(as_json, _restore(repository, data_dir, (backup, profile), key_file, dry_run))
 
 
 async def _restore(
     location: str,
     data_dir: Path,
     choice: tuple[str | None, str | None],
-    key: tuple[Path | None, str | None],
+    key_file: Path | None,
     dry_run: bool,
 ) -> CommandResult:
     from mailkeep.core.clock import utc_now
@@ -79,7 +74,7 @@ async def _restore(
 
     data_dir = data_dir.resolve()
     full_restore.require_empty(data_dir)
-    async with _open_repository(location, _read_key(*key)) as (repository, scratch):
+    async with _open_repository(location, read_key(key_file)) as (repository, scratch):
         plan = await full_restore.make_plan(repository, scratch, data_dir, *choice)
         if dry_run:
             return _show(plan, data_dir, None)
@@ -88,39 +83,21 @@ async def _restore(
     return _show(plan, data_dir, result)
 
 
-def _read_key(file: Path | None, variable: str | None) -> str:
-    if file is not None:
-        with file.open("rb") as opened:
-            key = opened.read(_MOST_KEY_BYTES).decode("utf-8", "replace")
-    elif variable:
-        key = variable
-    elif sys.stdin.isatty():
-        key = str(typer.prompt("Recovery key", hide_input=True, err=True))
-    else:
-        raise Failure(
-            "The recovery key is missing: give --key-file or MAILKEEP_RECOVERY_KEY, or run this in a terminal.",
-            permanent=True,
-        )
-    if not key.strip() or "\n" in key.strip():
-        raise Failure("The recovery key is one line of text.", permanent=True)
-    return key.strip()
-
-
 @asynccontextmanager
 async def _open_repository(location: str, key: str) -> AsyncGenerator[tuple[Repository, Path]]:
     """The repository and its key, and a folder for temporary files."""
     import tempfile
     from dataclasses import replace
 
+    from mailkeep.backup import secrets
     from mailkeep.backup.restic import Repository
-    from mailkeep.db.instance import write_atomically
     from mailkeep.settings import load_settings
 
     with tempfile.TemporaryDirectory(prefix="mailkeep-restore-") as folder:
         scratch = Path(folder)
         # An empty folder has no settings: those of the environment, and of the argument, which is checked with them.
         settings = load_settings(scratch, options={"backup.repository": location}).settings.backup
-        write_atomically(scratch / "password", f"{key}\n", 0o600)
+        secrets.write_password(scratch / "password", secrets.read_recovery_key(key))
         repository = Repository.from_settings(replace(settings, upload_kib_per_second=0), scratch)
         yield repository, scratch
 

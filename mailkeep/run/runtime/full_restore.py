@@ -21,7 +21,7 @@ from uuid import UUID
 import msgspec
 
 from mailkeep.app import App
-from mailkeep.backup import restored_tree
+from mailkeep.backup import restored_tree, secrets
 from mailkeep.backup.layout import MANIFEST, Manifest, read_manifest
 from mailkeep.backup.restic import Repository, Snapshot
 from mailkeep.core import failpoint
@@ -29,7 +29,6 @@ from mailkeep.core.clock import iso
 from mailkeep.core.errors import Failure
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.core.secret import new_password
 from mailkeep.db.instance import acquire_lock, write_atomically
 from mailkeep.db.migrate import read_schema
 from mailkeep.db.postgres_binaries import find_binaries
@@ -49,7 +48,7 @@ _IGNORED = frozenset({"lock", "lost+found", UNFINISHED_RESTORE})
 _SYSTEM = Principal(None, "restore", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 Report = Callable[[int], Awaitable[None]]
-"""Is told once a second how many bytes are restored."""
+"""Gets once a second how many bytes are restored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,16 +251,16 @@ async def _add_own_key(repository: Repository, data_dir: Path) -> str | None:
     folder = data_dir / BACKUP_FOLDER
     folder.mkdir(mode=0o700)
     new = folder / "password.new"
-    write_atomically(new, new_password() + "\n", 0o600)
+    secrets.write_password(new, secrets.new_password())
     try:
-        await repository.add_key(new, TAG)
+        await repository.add_key(new, secrets.PASSWORD_USER)
     except Failure as error:
         new.unlink()
         return (
             f"The instance got no password of its own for the repository ({error}). If it shall make its backups "
             f"there, write a password that opens it into {folder / 'password'} (mode 0600)."
         )
-    new.rename(folder / "password")
+    secrets.replace_password(folder / "password", new)
     return None
 
 
