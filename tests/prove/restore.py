@@ -16,6 +16,10 @@ import sys
 import time
 from pathlib import Path
 
+import psycopg
+
+from mailkeep.db.instance import run_folder
+from mailkeep.db.postgres_cluster import WEBMAIL
 from tests.prove.circumstances import circumstances
 from tests.stack import harness
 from tests.stack.harness import PASSWORD, Stack, eventually
@@ -61,6 +65,7 @@ def furnish(stack: Stack, messages: int) -> None:
     """A domain with a mailbox and mail, one message in the queue and one for later."""
     domain_id = stack.make_domain(DOMAIN)
     stack.make_mailbox(domain_id, "alice")
+    assert webmail_sessions(stack, adds=True) == 1
     for number in range(messages):
         stack.deliver(ALICE, f"Number {number}")
     with stack.imap(ALICE) as client:
@@ -70,6 +75,17 @@ def furnish(stack: Stack, messages: int) -> None:
         client.store("1", "+FLAGS", "(\\Flagged)")
     assert stack.send(ALICE, QUEUED, subject="queued").status == 200
     eventually(lambda: stack.do("GET", "/queue?state=deferred"), what="the deferral")
+
+
+def webmail_sessions(stack: Stack, *, adds: bool = False) -> int:
+    """The number of sessions of the webmail."""
+    sockets = run_folder(stack.data_dir) / "pg"
+    with psycopg.connect(host=str(sockets), dbname=WEBMAIL, user=WEBMAIL, autocommit=True) as conn:
+        if adds:
+            conn.execute("CREATE TABLE IF NOT EXISTS session (sess_id text)")
+            conn.execute("INSERT INTO session (sess_id) VALUES ('open')")
+        row = conn.execute("SELECT count(*) FROM session").fetchone()
+        return row[0] if row else 0
 
 
 def lose(folder: Path, messages: int) -> tuple[Path, Path, float]:
@@ -119,6 +135,7 @@ def check(stack: Stack, messages: int) -> None:
         return len(stack.caught(QUEUED)) == 1
 
     eventually(flushed, what="the released message")
+    assert webmail_sessions(stack) == 0
     assert "backup.restore_all" in [each["action"] for each in stack.do("GET", "/audit?action=backup.restore_all")]
     command(stack.data_dir, "audit", "verify")
     back_up_now(stack.data_dir)

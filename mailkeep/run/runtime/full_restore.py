@@ -36,7 +36,7 @@ from mailkeep.features.operations.backups.model import BACKUP_FOLDER
 from mailkeep.features.record.holds import service as holds
 from mailkeep.features.record.holds.model import RestoredBackup
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import restored_places
+from mailkeep.run.runtime import restored_places, webmail
 from mailkeep.run.runtime.context import UNFINISHED_RESTORE, create_data_dir
 
 TAG = "mailkeep"
@@ -190,9 +190,10 @@ async def perform(
         lock.release()
 
 
-async def complete_at_start(app: App) -> str | None:
+async def complete_at_start(app: App, webmail_sockets: Path | None = None) -> str | None:
     """At the start of an instance, before it serves anybody: end sessions and hold what was pending, if the instance
-    was just restored. Returns the line to print about it.
+    was just restored. Returns the line to print about it. `webmail_sockets`: the folder of the database's socket, if
+    there may be sessions of the webmail.
     """
     path = app.data_dir / _RESTORED
     try:
@@ -207,6 +208,8 @@ async def complete_at_start(app: App) -> str | None:
     async with app.db.tx() as conn:
         await holds.complete_restore(conn, _SYSTEM, app.clock(), restored)
         rows = await holds.count(conn)
+    if webmail_sockets:
+        await webmail.end_sessions(webmail_sockets)
     failpoint.reach("restore.completed")
     path.unlink()
     return (
