@@ -19,14 +19,21 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
-from mailkeep.backup.restic import INSTALL_COMMAND, find_program
+from mailkeep.backup import secrets
+from mailkeep.backup.layout import Counts, Manifest, write_manifest
+from mailkeep.backup.restic import INSTALL_COMMAND, Repository, find_program
 from mailkeep.core.clock import iso, utc_now
+from mailkeep.core.errors import Failure
 from mailkeep.core.landlock import MIN_VERSION, find_version
+from mailkeep.db.postgres_binaries import find_binaries
 from mailkeep.run.cli.main import app
+from mailkeep.run.runtime import full_restore
 from mailkeep.run.runtime.context import UNFINISHED_RESTORE
 from tests.support import instance as instances
 from tests.support.backups import back_up_now
@@ -316,6 +323,43 @@ def test_what_cannot_be_restored_is_refused_with_the_reason(lost: Lost, tmp_path
     assert "no backup whose ID begins with ffff" in unknown
     assert not (tmp_path / "n").exists()
     assert [each.name for each in full.iterdir()] == ["file"]
+
+
+async def test_a_backup_that_this_program_cannot_read_is_refused_before_anything_is_restored(tmp_path: Path):
+    folder = tmp_path / "repository"
+    secrets.write_password(tmp_path / "password", secrets.new_password())
+    repository = Repository(str(folder), tmp_path / "password", tmp_path / "cache")
+    await repository.create()
+    stage = tmp_path / "stage"
+    stage.mkdir()
+    good = Manifest(
+        backup_id=uuid4(),
+        instance_id="0123456789ab",
+        profile="embedded",
+        mailkeep_version="9.9",
+        postgresql_major=find_binaries().major,
+        migrations=[],
+        began_at=utc_now(),
+        counts=Counts(),
+        rows={},
+        mail_bytes=0,
+        lsn="0/1",
+        timeline=1,
+    )
+    cases = {
+        "reads up to 1": structs.replace(good, format=2),
+        "The backup is of Mailkeep 9.9": structs.replace(good, migrations=[str(number) for number in range(999)]),
+        "PostgreSQL 99": structs.replace(good, postgresql_major=99),
+        "that of another backup": structs.replace(good, backup_id=uuid4()),
+        "MiB free": structs.replace(good, mail_bytes=1 << 60),
+    }
+    for text, manifest in cases.items():
+        tag = f"id={good.backup_id}"
+        write_manifest(stage, manifest)
+        await repository.backup(stage, [full_restore.TAG, tag], manifest.instance_id)
+        with pytest.raises(Failure, match=text):
+            await full_restore.make_plan(repository, tmp_path, tmp_path / "data", None, None)
+    assert not (tmp_path / "data").exists()
 
 
 def refused(repository: str, data_dir: Path, options: list[str]) -> str:
