@@ -48,7 +48,7 @@ class Stop:
         self._event.set()
 
     def pause(self, seconds: float) -> None:
-        """Wait, unless told to end."""
+        """Wait, unless the snapshot is to end."""
         self._event.wait(seconds)
         self.check()
 

@@ -339,12 +339,15 @@ def _last_lines(text: str) -> str:
 
 
 def _ssh_command(location: str, settings: BackupSettings) -> str:
-    target = location.removeprefix("sftp:").partition(":")[0]
+    parts = urlsplit(location) if location.startswith("sftp://") else None
+    target = f"{parts.username}@{parts.hostname}" if parts else location.removeprefix("sftp:").partition(":")[0]
     options = ["-o BatchMode=yes", "-o ConnectTimeout=20", "-o ServerAliveInterval=30", "-o StrictHostKeyChecking=yes"]
     if settings.sftp_known_hosts_file:
         options.append(f"-o UserKnownHostsFile={settings.sftp_known_hosts_file}")
     if settings.sftp_key_file:
         options += [f"-i {settings.sftp_key_file}", "-o IdentitiesOnly=yes"]
+    if parts and parts.port:
+        options.append(f"-p {parts.port}")
     return f"ssh {' '.join(options)} {target} -s sftp"
 
 

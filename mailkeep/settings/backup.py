@@ -18,9 +18,9 @@ class BackupSettings:
 
     repository: str = _setting(
         "",
-        "Where backups are stored: an absolute path, `sftp:USER@HOST:/PATH`, `s3:https://HOST/BUCKET` or "
-        "`rest:https://HOST/NAME`. Empty: the folder `backup/repository` in the data directory, which does not survive "
-        "the machine.",
+        "Where backups are stored: an absolute path, `sftp:USER@HOST:/PATH`, `sftp://USER@HOST:PORT//PATH`, "
+        "`s3:https://HOST/BUCKET` or `rest:https://HOST/NAME`. Empty: the folder `backup/repository` in the data "
+        "directory, which does not survive the machine.",
         REPOSITORY,
     )
     schedule: Literal["off", "hourly", "daily"] = _setting("off", "How often a backup is made.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import ipaddress
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -161,6 +162,9 @@ def _check_names(labels: tuple[str, ...]) -> None:
         raise ValueError("repeated, or unknown")
 
 
+_ACCOUNT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
 def _check_repository(text: str) -> None:
     """An absolute path, or the location of a restic repository at a server. Plain HTTP only to this machine."""
     kind, colon, rest = text.partition(":")
@@ -169,17 +173,19 @@ def _check_repository(text: str) -> None:
         return
     if not colon or not rest or not text.isascii() or any(char.isspace() or char in "\"'\\" for char in text):
         raise ValueError("not a location")
+    if kind == "sftp" and rest.startswith("//"):
+        parts = urlsplit(text)
+        _check_host(parts.hostname or "")
+        if not _ACCOUNT.fullmatch(parts.username or "") or parts.password or not parts.path.strip("/"):
+            raise ValueError("not //user@host:port/path")
+        if parts.port == 0:
+            raise ValueError("no port")
+        return
     if kind == "sftp":
         user, at, place = rest.partition("@")
         host, colon, path = place.partition(":")
         _check_host(host)
-        if (
-            not at
-            or not colon
-            or not path
-            or user.startswith("-")
-            or not user.replace("-", "").replace("_", "").isalnum()
-        ):
+        if not at or not colon or not path or not _ACCOUNT.fullmatch(user):
             raise ValueError("not user@host:path")
         return
     parts = urlsplit(rest)

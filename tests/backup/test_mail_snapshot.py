@@ -112,7 +112,7 @@ def test_another_file_system_gets_copies(home: Path, tmp_path: Path, monkeypatch
     assert copy.stat().st_ino != message.stat().st_ino
 
 
-def test_a_snapshot_ends_when_it_is_told_to(home: Path, tmp_path: Path):
+def test_a_snapshot_ends_when_it_is_stopped(home: Path, tmp_path: Path):
     put(home, "cur/1.a:2,S")
     stop = Stop()
     stop.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,7 +22,7 @@ def backup(at: datetime, state: BackupState = "succeeded", *, is_ok: bool | None
 
 def test_the_newest_of_each_period_is_kept():
     hourly = [backup(NOW - timedelta(hours=each)) for each in range(24 * 100)]
-    removed = set(policy.select_removed(hourly, Retention(24, 7, 5, 12)))
+    removed = set(policy.select_removed(hourly, Retention(24, 7, 5, 12), NOW))
     kept = [each.created_at for each in hourly if each.id not in removed]
     assert kept[:24] == [NOW - timedelta(hours=each) for each in range(24)]
     # 7 days, the first of them within the 24 hours; 5 weeks, 12 months, as far as there are backups.
@@ -39,8 +40,15 @@ def test_the_newest_and_the_newest_verified_are_always_kept():
         backup(NOW - timedelta(days=200)),
     )
     failed = backup(NOW, "failed")
-    assert policy.select_removed([old, bad, newest, failed], Retention(0, 1, 0, 0)) == [bad.id]
-    assert policy.select_removed([old, bad, newest], Retention(0, 0, 0, 0)) == []
+    assert policy.select_removed([old, bad, newest, failed], Retention(0, 1, 0, 0), NOW) == [bad.id]
+    assert policy.select_removed([old, bad, newest], Retention(0, 0, 0, 0), NOW) == []
+
+
+def test_what_the_schedule_did_not_make_is_kept_for_a_day():
+    made = [replace(backup(NOW - timedelta(minutes=each)), trigger="manual") for each in range(3)]
+    assert policy.select_removed(made, Retention(1, 0, 0, 0), NOW) == []
+    later = NOW + timedelta(days=1, minutes=5)
+    assert policy.select_removed(made, Retention(1, 0, 0, 0), later) == [made[1].id, made[2].id]
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ async def _tidy(
     async with app.db.autocommit() as conn:
         backups = await store.list_stored(conn)
     await report("forget", 0, 0)
-    removed = await _forget(app, repository, policy.select_removed(backups, retention))
+    removed = await _forget(app, repository, policy.select_removed(backups, retention, app.clock()))
     marker = backup_folder(app) / _PRUNED
     if is_prune_due or _is_older(marker, app.clock().timestamp() - _PRUNE_EVERY_SECONDS):
         await report("prune", 0, 0)

@@ -11,19 +11,21 @@ from mailkeep.features.operations.backups.model import Backup
 
 RETRY_AFTER = timedelta(minutes=15)
 """How long after a failed scheduled backup it is tried again."""
+_OWN_KEPT = timedelta(days=1)
 _INTERVALS = {"daily": timedelta(days=1), "weekly": timedelta(days=7), "monthly": timedelta(days=30)}
 
 
-def select_removed(backups: Sequence[Backup], retention: Retention) -> list[UUID]:
+def select_removed(backups: Sequence[Backup], retention: Retention, at: datetime) -> list[UUID]:
     """The backups with a snapshot that the retention no longer keeps. Of each of the newest `n` hours (days, weeks,
-    months) that have backups, the newest one is kept; and in any case the newest that succeeded and the newest that was
-    verified.
+    months) that have backups, the newest one is kept; and in any case the newest that succeeded, the newest that was
+    verified, and for a day those that the schedule did not make.
     """
     if retention.keeps_all:
         return []
     stored = sorted((each for each in backups if each.state == "succeeded" and each.snapshot), key=_age, reverse=True)
     kept = {each.id for each in stored[:1]}
     kept |= {each.id for each in [each for each in stored if each.verification and each.verification.is_ok][:1]}
+    kept |= {each.id for each in stored if each.trigger != "schedule" and each.created_at > at - _OWN_KEPT}
     for count, period in (
         (retention.hourly, _hour),
         (retention.daily, _day),

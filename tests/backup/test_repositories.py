@@ -1,0 +1,175 @@
+"""Repositories of each kind, at real servers: a folder, S3 (moto), REST (rclone, append-only) and SFTP (rclone)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mailkeep.backup import restic
+from mailkeep.backup.restic import Repository, RepositoryMissing, WrongKey
+from mailkeep.core.errors import Failure
+from mailkeep.settings.backup import BackupSettings
+from tests.support.ports import free_port
+
+pytestmark = pytest.mark.skipif(restic.find_program() is None, reason="restic is not installed: apt install restic")
+
+RCLONE = "/usr/bin/rclone"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "password").write_text("correct horse\n")
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "file").write_bytes(os.urandom(4096))
+    return tmp_path
+
+
+@contextmanager
+def serving(port: int, command: Sequence[str]) -> Iterator[None]:
+    """Run a server until the end of the block; it listens at the beginning."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": "/nonexistent"}
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert process.poll() is None, f"{command[0]} ended"
+            assert time.monotonic() < deadline, f"{command[0]} does not listen"
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def require_rclone() -> None:
+    if not os.access(RCLONE, os.X_OK):
+        pytest.skip("rclone is not installed: apt install rclone")
+
+
+async def exercise(
+    settings: BackupSettings, folder: Path, *, is_append_only: bool = False, created_in: Path | None = None
+) -> Repository:
+    """Create (or in `created_in`, without the server), store, list, read back, and remove."""
+    repository = Repository.from_settings(settings, folder)
+    with pytest.raises(RepositoryMissing):
+        await repository.open()
+    if created_in:
+        await Repository.from_settings(BackupSettings(repository=str(created_in)), folder).create()
+    else:
+        await repository.create()
+    await repository.open()
+    summary = await repository.backup(folder / "source", ["mailkeep", "id=1"], "host")
+    (snapshot,) = await repository.list_snapshots(["mailkeep"])
+    assert snapshot.id.startswith(summary.snapshot_id)
+    assert (snapshot.hostname, snapshot.tags) == ("host", ["mailkeep", "id=1"])
+    await repository.dump(snapshot.id, f"{folder}/source/file", folder / "copy")
+    assert (folder / "copy").read_bytes() == (folder / "source" / "file").read_bytes()
+    await repository.check("100%")
+    (folder / "other").write_text("wrong\n")
+    with pytest.raises(WrongKey):
+        await Repository.from_settings(settings, folder, folder / "other").open()
+    if not is_append_only:
+        await repository.forget([snapshot.id])
+        await repository.prune()
+        assert await repository.list_snapshots() == []
+    return repository
+
+
+async def test_a_folder(folder: Path):
+    await exercise(BackupSettings(repository=str(folder / "repository")), folder)
+
+
+async def test_s3(folder: Path):
+    port = free_port()
+    settings = BackupSettings(
+        repository=f"s3:http://127.0.0.1:{port}/bucket", s3_access_key="key", s3_secret_key="secret", s3_region="eu"
+    )
+    moto = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    with serving(port, moto):
+        repository = await exercise(settings, folder)
+    # The server is away: an error after restic's retries, or as soon as the operation is cancelled.
+    task = asyncio.create_task(repository.open())
+    await asyncio.sleep(1)
+    task.cancel()
+    began = time.monotonic()
+    await asyncio.wait({task})
+    assert time.monotonic() - began < 6
+    assert task.cancelled() or isinstance(task.exception(), Failure)
+
+
+async def test_a_server_that_does_not_answer_can_be_cancelled(folder: Path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        location = f"s3:http://127.0.0.1:{silent.getsockname()[1]}/bucket"
+        settings = BackupSettings(repository=location, s3_access_key="key", s3_secret_key="secret")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(2):
+                await Repository.from_settings(settings, folder).open()
+
+
+async def test_a_rest_server_that_only_appends(folder: Path):
+    require_rclone()
+    port = free_port()
+    settings = BackupSettings(
+        repository=f"rest:http://127.0.0.1:{port}/", rest_username="mail", rest_password="p@ss:/?", append_only=True
+    )
+    rclone = [RCLONE, "serve", "restic", "--append-only", "--addr", f"127.0.0.1:{port}", "--user", "mail"]
+    with serving(port, [*rclone, "--pass", "p@ss:/?", str(folder / "remote")]):
+        await exercise(settings, folder, is_append_only=True)
+        (stored,) = (folder / "remote" / "snapshots").iterdir()
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/snapshots/{stored.name}", method="DELETE")
+        request.add_header("Authorization", "Basic " + base64.b64encode(b"mail:p@ss:/?").decode())
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            await asyncio.to_thread(urllib.request.urlopen, request, timeout=30)
+        wrong = Repository.from_settings(BackupSettings(repository=settings.repository), folder)
+        with pytest.raises(Failure):
+            await wrong.open()
+
+
+async def test_sftp_with_a_known_host(folder: Path):
+    require_rclone()
+    port = free_port()
+    for name in ("user", "host", "stranger"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(command, check=True, timeout=60)
+    host_key = (folder / "host.pub").read_text().split(" ", 2)
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key[0]} {host_key[1]}\n")
+    (folder / "remote").mkdir()
+    settings = BackupSettings(
+        repository=f"sftp://mail@127.0.0.1:{port}/repository",
+        sftp_key_file=str(folder / "user"),
+        sftp_known_hosts_file=str(folder / "known_hosts"),
+    )
+    rclone = [
+        RCLONE,
+        "serve",
+        "sftp",
+        "--dir-cache-time",
+        "1ms",
+        "--addr",
+        f"127.0.0.1:{port}",
+        "--key",
+        str(folder / "host"),
+    ]
+    with serving(port, [*rclone, "--authorized-keys", str(folder / "user.pub"), str(folder / "remote")]):
+        # rclone's server sends no exit status, which restic takes for an error only when it creates a repository.
+        await exercise(settings, folder, created_in=folder / "remote" / "repository")
+        stranger = (folder / "stranger.pub").read_text().split(" ", 2)
+        (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {stranger[0]} {stranger[1]}\n")
+        with pytest.raises(Failure):
+            await Repository.from_settings(settings, folder).open()
