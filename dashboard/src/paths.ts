@@ -35,6 +35,8 @@ export const PATHS = {
   settings: '/settings',
   services: '/services',
   filtering: '/filtering',
+  backups: '/backups',
+  backup: '/backups/$id',
   admins: '/admins',
   audit: '/audit',
 } as const

@@ -297,6 +297,20 @@ const filtering = createRoute({
   component: lazyRouteComponent(() => import('./screens/filtering/Filtering'), 'Filtering'),
 })
 
+const backups = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.backups,
+  validateSearch: stringParams('tab', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/backups/Backups'), 'Backups'),
+})
+
+const backup = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.backup,
+  validateSearch: stringParams('domain', 'mailbox', 'message_id', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/backups/BackupDetails'), 'BackupDetails'),
+})
+
 const admins = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.admins,
@@ -349,6 +363,8 @@ export const router = createRouter({
       settings,
       services,
       filtering,
+      backups,
+      backup,
       admins,
       audit,
     ]),

@@ -131,7 +131,7 @@ async def list_entries(
 
 
 async def _read_index(repository: Repository, snapshot: str, path: Path) -> None:
-    """Copy the index of a snapshot to this path; those that were not used lately are removed."""
+    """Copy the index of a snapshot to this path; those that were not used recently are removed."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = [each for each in await repository.list_snapshots() if each.id.startswith(snapshot)]
     if not found:

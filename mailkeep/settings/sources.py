@@ -123,6 +123,11 @@ class SettingsError(ValueError):
         super().__init__("\n".join(self.faults))
 
 
+def find_recovery_key() -> str | None:
+    """The variable with a recovery key for a command; None if it is not set. No process keeps it."""
+    return os.environ.get("MAILKEEP_RECOVERY_KEY") or None
+
+
 def child_environment(options: Mapping[str, str]) -> dict[str, str]:
     """The environment of a child process: that of this process, and its options as variables."""
     return dict(os.environ) | {f"{PREFIX}{key.replace('.', '__').upper()}": text for key, text in options.items()}

@@ -91,8 +91,8 @@ async def test_a_hostile_copy_reaches_nothing(instance: tuple[Path, Path, postgr
     assert not Path("/tmp/mailkeep-created").exists()
     assert not Path("/tmp/archived").exists()
     assert not list(data_dir.glob("*.scratch"))
-    async with await psycopg.AsyncConnection.connect(server.urls.app) as conn:  # the live server still works
-        await conn.execute("SELECT count(*) FROM domains")
+    async with await psycopg.AsyncConnection.connect(server.urls.app) as live_conn:  # which still works
+        await live_conn.execute("SELECT count(*) FROM domains")
 
 
 async def test_a_damaged_copy(instance: tuple[Path, Path, postgres.PrivateServer]):

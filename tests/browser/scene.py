@@ -324,6 +324,8 @@ async def _mail(scene: Scene) -> None:
     scene.ids["sandbox_id"] = first["id"]
     delivered = f"/webhooks/{scene.ids['webhook_id']}/deliveries?state=delivered"
     await wait_until(scene, delivered, lambda rows: len(rows) >= 5)
+    scene.ids["backup_id"] = (await scene.super_admin.call("POST", "/backups", {}))["id"]
+    await wait_until(scene, f"/backups/{scene.ids['backup_id']}", lambda backup: backup["state"] == "succeeded")
 
 
 async def send_to_group(scene: Scene, reader: str) -> tuple[str, str]:

@@ -90,3 +90,19 @@ def restore(data_dir: Path, snapshot: str, target: Path) -> Path:
     """Restore a snapshot; its folder with the entries of `backup/layout`."""
     run_restic(data_dir, "restore", "--no-lock", snapshot, "--target", str(target))
     return target / str(data_dir / "backup" / "stage").lstrip("/")
+
+
+def perform_now(
+    data_dir: Path, kind: OperationKind, backup_id: UUID, argument: Mapping[str, object] | None = None
+) -> BackupOperation:
+    """An operation on a backup of a running instance, when it has ended."""
+
+    async def run() -> BackupOperation:
+        async with attach(data_dir, "tests") as app:
+            at = app.clock()
+            operation = BackupOperation(uuid7(at), kind, "waiting", backup_id, None, "tests", at, argument or {})
+            async with app.db.tx() as conn:
+                assert await store.insert_operation(conn, operation), "another operation waits or runs"
+            return await wait(app, operation.id)
+
+    return asyncio.run(run())

@@ -189,7 +189,7 @@ class _Keywords:
         wanted = {names[number] for number in names if chr(ord("a") + number) in used}
         if not wanted:
             return cls()
-        with _locked(target / "dovecot-keywords", account) as replace:
+        with _hold_lock(target / "dovecot-keywords", account) as replace:
             there = _read_keywords(target / "dovecot-keywords")
             for name in sorted(wanted - set(there.values())):
                 free = [number for number in range(_KEYWORDS) if number not in there]
@@ -220,7 +220,7 @@ def _subscribe(maildir: Path, folder: str, account: tuple[int, int]) -> None:
     """Subscribe to a folder, so that mail programs show it."""
     path = maildir / "subscriptions"
     parts = folder.removeprefix(".").split(".")
-    with _locked(path, account) as replace:
+    with _hold_lock(path, account) as replace:
         text = path.read_text("utf-8", "replace") if path.exists() else "V\t2\n\n"
         line = ("\t" if text.startswith("V\t2\n") else ".").join(parts)
         if line not in text.splitlines():
@@ -228,7 +228,7 @@ def _subscribe(maildir: Path, folder: str, account: tuple[int, int]) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path, account: tuple[int, int]) -> Generator[Callable[[str], None]]:
+def _hold_lock(path: Path, account: tuple[int, int]) -> Generator[Callable[[str], None]]:
     """Hold Dovecot's lock file of this file. The function that is yielded replaces the file's content."""
     lock = path.with_name(path.name + ".lock")
     deadline = time.monotonic() + _LOCK_SECONDS

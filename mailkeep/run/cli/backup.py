@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.5
 _UNITS = ("B", "KB", "MB", "GB", "TB")
-KEY_VARIABLE = "MAILKEEP_RECOVERY_KEY"
 
 Wait = Annotated[bool, typer.Option("--wait", help="Wait for the end; exit code 1 if it fails.")]
 BackupId = Annotated[
@@ -186,7 +184,7 @@ async def _list(data_dir: Path | None) -> CommandResult:
             each["state"],
             _size(each["size_bytes"]),
             _size(each["added_bytes"]),
-            _verified(each),
+            _describe_verification(each),
         ]
         for each in data
     ]
@@ -245,8 +243,8 @@ async def _create_key(data_dir: Path | None) -> CommandResult:
         key = await service.create(app, cli_principal())
     lines: list[Line] = [
         StyledLine(key, "bold"),
-        "Write it down and keep it away from this server: it is not stored and not shown again. With it, `mailkeep restore`",
-        "opens the repository on a new machine. `mailkeep backup key verify` checks what you have written down.",
+        "Write it down and keep it away from this server: it is not stored and not shown again.",
+        "`mailkeep restore` needs it on a new machine. `mailkeep backup key verify` checks what you have written down.",
     ]
     return CommandResult({"key": key}, lines)
 
@@ -275,11 +273,12 @@ async def _change_key(data_dir: Path | None) -> CommandResult:
 def read_key(key_file: Path | None) -> str:
     """The recovery key from a file, the environment, standard input or the terminal. Failure if it is empty."""
     from mailkeep.core.errors import Failure
+    from mailkeep.settings import find_recovery_key
 
     if key_file is not None:
         text = key_file.read_text("utf-8", errors="replace")
-    elif KEY_VARIABLE in os.environ:
-        text = os.environ[KEY_VARIABLE]
+    elif given := find_recovery_key():
+        text = given
     elif sys.stdin.isatty():
         text = typer.prompt("Recovery key", hide_input=True, err=True)
     else:
@@ -336,7 +335,7 @@ def _size(size: int | None) -> str:
     return f"{value:.0f} {_UNITS[unit]}" if unit == 0 or value >= 100 else f"{value:.1f} {_UNITS[unit]}"
 
 
-def _verified(backup: dict[str, Any]) -> str:
+def _describe_verification(backup: dict[str, Any]) -> str:
     found = backup["verified"]
     if found is None:
         return "never" if backup["state"] == "succeeded" else ""

@@ -186,14 +186,15 @@ async def cancel(conn: Conn, app: App, who: Principal, backup_id: UUID) -> Backu
 async def read_times(conn: Conn, app: App, settings: BackupSettings) -> BackupTimes:
     """When backups and verifications were made, and are due with these settings."""
     at = app.clock()
-    last, verified = await store.find_newest(conn), await store.find_newest_verified(conn)
-    checked_at = verified.verification.at if verified and verified.verification else None
+    last, stored = await store.find_newest(conn), await store.list_stored(conn)
+    checked = {each.verification.at: each for each in stored if each.verification}
+    checked_at = max(checked, default=None)
     next_verification = policy.next_verification_at(settings.verify_every, settings.start_time, checked_at, at)
     return BackupTimes(
         last_backup=last,
         last_attempt=await store.find_last_attempt(conn),
-        first_stored_at=await store.find_first_stored(conn),
-        last_verified=verified,
+        first_stored_at=stored[0].created_at if stored else None,
+        last_verified=checked[checked_at] if checked_at else None,
         next_backup_at=policy.next_backup_at(settings.schedule, settings.start_time, at),
         next_verification_at=max(next_verification, at) if next_verification and last else None,
     )

@@ -296,22 +296,6 @@ async def list_failed(conn: Conn, after: UUID | None) -> list[Backup]:
     return [_to_backup(row) for row in await cursor.fetchall()]
 
 
-async def find_newest_verified(conn: Conn) -> Backup | None:
-    """The backup that was verified last."""
-    cursor = await conn.execute(
-        _BACKUP + "WHERE b.verified_at IS NOT NULL ORDER BY b.verified_at DESC, b.id DESC LIMIT 1"
-    )
-    row = await cursor.fetchone()
-    return _to_backup(row) if row else None
-
-
-async def find_first_stored(conn: Conn) -> datetime | None:
-    """When the oldest backup that has a snapshot began."""
-    cursor = await conn.execute("SELECT min(created_at) AS at FROM backups WHERE snapshot <> ''")
-    row = await cursor.fetchone()
-    return row["at"] if row else None
-
-
 async def find_open_process(conn: Conn) -> tuple[UUID, UUID] | None:
     """The operation that runs, and the liveness lock of its process."""
     cursor = await conn.execute("SELECT id, process FROM backup_operations WHERE state = 'running'")
