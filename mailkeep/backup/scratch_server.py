@@ -64,7 +64,8 @@ _SETTINGS = {
 }
 
 # -I ignores the environment and the working directory, -S the installed packages.
-_LAUNCHER = """
+_LAUNCH_FAILED = 125
+_LAUNCHER = f"""
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 try:
@@ -77,7 +78,7 @@ try:
     os.execve(sys.argv[3], sys.argv[3:], plan["environment"])
 except BaseException as error:
     os.write(2, ("it can't be confined: " + repr(error)).encode())
-    os._exit(125)
+    os._exit({_LAUNCH_FAILED})
 """
 
 
@@ -170,8 +171,7 @@ async def _verify(location: ClusterLocation, binaries: Binaries) -> None:
             process.kill()
             await process.wait()
     if process.returncode:
-        lines = errors[-_OUTPUT_BYTES:].decode("utf-8", "replace").splitlines()[-3:]
-        raise CopyUnusable(f"The copy of the database is damaged: {' '.join(lines)}", permanent=True)
+        raise _to_failure("The copy of the database is damaged", process.returncode, errors)
 
 
 def _remove_configuration(cluster: Path) -> None:
@@ -234,11 +234,18 @@ async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path) -> None
             await conn.close()
             return
         if process.poll() is not None:
-            output = (run / "log").read_bytes()[-_OUTPUT_BYTES:].decode("utf-8", "replace")
-            raise CopyUnusable(f"PostgreSQL did not start on the copy: {' '.join(output.splitlines()[-3:])}")
+            raise _to_failure("PostgreSQL did not start on the copy", process.returncode, (run / "log").read_bytes())
         if monotonic() > deadline:
             raise Failure(f"PostgreSQL does not answer on the copy after {_READY_WITHIN:.0f} s: {reason}")
         await asyncio.sleep(0.05)
+
+
+def _to_failure(what: str, status: int, output: bytes) -> Failure:
+    """CopyUnusable, unless the program could not be started or somebody ended it."""
+    text = " ".join(output[-_OUTPUT_BYTES:].decode("utf-8", "replace").splitlines()[-3:])
+    if status == _LAUNCH_FAILED or -status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        return Failure(f"A program of PostgreSQL was ended (status {status}): {text or 'no message'}")
+    return CopyUnusable(f"{what}: {text or f'status {status}'}", permanent=True)
 
 
 async def _stop(process: subprocess.Popen[bytes]) -> None:

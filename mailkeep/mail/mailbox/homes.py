@@ -8,14 +8,19 @@ as a mail folder (`.dovecot.lda-dupes` as dovecot/lda-dupes). `separate_homes` c
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from mailkeep.core import failpoint
 from mailkeep.mail.message.content_file import sync_folder
 
 MAILDIR = "Maildir"
+ACTIVE_SCRIPT = "sieve.active"
+"""The link to the active Sieve script in a home; in a backup, which has no links, a file with the path it leads to."""
 
 _MOVING = ".moving"
+_SCRIPT_PATH = re.compile(r"sieve/[^/\0]+\.sieve")
+_LONGEST_PATH = 300
 _MAILDIR_FOLDERS = frozenset({"cur", "new", "tmp"})
 # How the names of the home's own entries start: Sieve scripts, the link to the active one, its compiled form and log;
 # vacation's list of replies with its locks. Mail folders start with a dot.
@@ -25,8 +30,9 @@ _HOME_PREFIXES = ("sieve", ".dovecot.lda-dupes", ".dovecot.svbin")
 def separate_homes(root: Path) -> int:
     """Move mail that is still in the homes below `root` into a Maildir in each. Returns the number of changed homes.
 
-    It only renames: mail, flags, subscriptions and indexes do not change. Idempotent, and safe against a crash. Nothing
-    else may use the mailboxes at the same time. Raises OSError.
+    It only renames: mail, flags, subscriptions and indexes do not change. After a full restore the link to the active
+    script is made again. Idempotent, and safe against a crash. Nothing else may use the mailboxes at the same time.
+    Raises OSError.
     """
     if not root.exists():
         return 0
@@ -37,6 +43,7 @@ def separate_homes(root: Path) -> int:
     with os.scandir(root) as entries:
         homes = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
     for home in sorted(homes):
+        link_active_script(home)
         if _holds_mail(home):
             moving = home.with_name(home.name + _MOVING)
             home.rename(moving)
@@ -44,6 +51,24 @@ def separate_homes(root: Path) -> int:
             _finish(moving)
             moved += 1
     return moved
+
+
+def link_active_script(home: Path) -> None:
+    """Replace the file in a restored home that names the active script by the link that it was. A name that is no
+    script of this home is dropped. Blocks.
+    """
+    path = home / ACTIVE_SCRIPT
+    if path.is_symlink() or not path.is_file():
+        return
+    name = path.read_bytes()[:_LONGEST_PATH].decode("utf-8", "replace")
+    if not _SCRIPT_PATH.fullmatch(name) or not (home / name).is_file():
+        path.unlink()
+        return
+    link, owner = home / f"{ACTIVE_SCRIPT}.new", home.stat()
+    link.unlink(missing_ok=True)
+    link.symlink_to(name)
+    os.chown(link, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    link.replace(path)
 
 
 def _holds_mail(home: Path) -> bool:

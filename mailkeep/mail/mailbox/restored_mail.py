@@ -21,20 +21,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mailkeep.core import failpoint
-from mailkeep.mail.mailbox.homes import MAILDIR
+from mailkeep.mail.mailbox.homes import ACTIVE_SCRIPT, MAILDIR, link_active_script
 from mailkeep.mail.message.content_file import sync_folder
 
 RESTORING_SUFFIX = ".restoring"
 """What a home is called until it is complete."""
 
-ACTIVE_SCRIPT = "sieve.active"
-"""The link to the active Sieve script in a home; in a snapshot a file with the path that it leads to."""
-
 _PARTS = ("new", "cur")
 _STATE = ("dovecot-uidlist", "dovecot-keywords", "subscriptions", "maildirfolder")
 _STATE_PREFIX = "dovecot-uidvalidity"
 _SCRIPTS, _SCRIPT_SUFFIX = "sieve", ".sieve"
-_SCRIPT_PATH = re.compile(r"sieve/[^/\0]+\.sieve")
 _FLAGS = re.compile(r"[A-Za-z]*")
 _KEYWORDS = 26
 _LONGEST_NAME = 255
@@ -266,21 +262,7 @@ def _put_back_scripts(restored: RestoredHome, draft: Path) -> None:
     active = restored.copy / ACTIVE_SCRIPT
     if active.is_file():
         shutil.copyfile(active, draft / ACTIVE_SCRIPT)
-        link_active_script(draft, restored.account)
-
-
-def link_active_script(home: Path, account: tuple[int, int]) -> None:
-    """Replace the file in a restored home that names the active script by the link that it was. A name that is no
-    script of this home is dropped. Blocks.
-    """
-    path = home / ACTIVE_SCRIPT
-    if path.is_symlink() or not path.is_file():
-        return
-    name = path.read_bytes()[: _LONGEST_NAME + 1].decode("utf-8", "replace")
-    path.unlink()
-    if _SCRIPT_PATH.fullmatch(name) and (home / name).is_file():
-        path.symlink_to(name)
-        os.chown(path, *account, follow_symlinks=False)
+        link_active_script(draft)
 
 
 def _folders(maildir: Path) -> list[str]:

@@ -65,3 +65,18 @@ def test_a_home_without_mail_and_no_mailboxes_at_all(tmp_path: Path) -> None:
     assert separate_homes(tmp_path / "absent") == 0
     (tmp_path / "one" / "sieve").mkdir(parents=True)
     assert separate_homes(tmp_path) == 0
+
+
+def test_a_restored_home_gets_the_link_to_its_script_again(tmp_path: Path):
+    for name, text in (("good", "sieve/main.sieve"), ("missing", "sieve/other.sieve"), ("outside", "../good/x.sieve")):
+        home = tmp_path / name
+        (home / "Maildir").mkdir(parents=True)
+        (home / "sieve").mkdir()
+        (home / "sieve" / "main.sieve").write_text("keep;")
+        (home / "sieve.active").write_text(text)
+    (tmp_path / "good" / "x.sieve").write_text("discard;")
+    for _ in range(2):
+        assert separate_homes(tmp_path) == 0
+        assert str((tmp_path / "good" / "sieve.active").readlink()) == "sieve/main.sieve"
+        assert not (tmp_path / "missing" / "sieve.active").exists()
+        assert not (tmp_path / "outside" / "sieve.active").exists()

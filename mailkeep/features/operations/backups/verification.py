@@ -27,11 +27,13 @@ from mailkeep.backup.stage import Report
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import instance_id
+from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.features.mailflow.receiving.service import forward_path
 from mailkeep.features.mailflow.sandbox.model import content_path
 from mailkeep.features.operations.backups import engine, store
 from mailkeep.features.operations.backups.model import Backup, BackupOperation, Verification
 from mailkeep.features.record.audit import service as audit
+from mailkeep.mail.mailbox.restored_mail import RESTORING_SUFFIX
 
 SCRATCH = "scratch"
 """The folder of a restored backup, in the folder of backups."""
@@ -124,6 +126,8 @@ async def scratch(app: App) -> AsyncGenerator[Path]:
 def remove_scratch(app: App) -> None:
     """Remove what a verification or a restore left, also one that was killed. Blocks."""
     remove_tree(engine.backup_folder(app) / SCRATCH)
+    for home in mail_root(app.data_dir).glob(f"*{RESTORING_SUFFIX}"):
+        remove_tree(home)
     remove_copies(app.data_dir)
 
 

@@ -75,8 +75,13 @@ async def read_rows(copy: Conn, table: RestoredTable, owners: Sequence[UUID]) ->
     query = SQL("SELECT to_jsonb(t) AS found FROM {table} t WHERE t.{owner} = ANY (%(owners)s)")
     names = {"table": Identifier(table.name), "owner": Identifier(table.owner)}
     cursor = await copy.execute(query.format(**names), {"owners": list(owners)})
-    expected = {str(owner) for owner in owners}  # what the copy answers is not trusted
-    return [row["found"] for row in await cursor.fetchall() if row["found"].get(table.owner) in expected]
+    return select_owned(table, [row["found"] for row in await cursor.fetchall()], owners)
+
+
+def select_owned(table: RestoredTable, rows: Rows, owners: Sequence[UUID]) -> Rows:
+    """The rows that are of these domains or mailboxes: what the copy answers is not trusted."""
+    expected = {str(owner) for owner in owners}
+    return [row for row in rows if row.get(table.owner) in expected]
 
 
 async def insert_rows(conn: Conn, table: RestoredTable, rows: Rows) -> int:
