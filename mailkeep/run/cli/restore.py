@@ -15,7 +15,7 @@ from mailkeep.run.cli.output import AsJson, CommandResult, examples, run_command
 
 if TYPE_CHECKING:
     from mailkeep.backup.restic import Repository
-    from mailkeep.run.runtime.full_restore import Report, RestorePlan, RestoreResult
+    from mailkeep.run.runtime.full_restore import Report, RestoredInstance, RestorePlan
 
 
 def register(app: typer.Typer) -> None:
@@ -109,7 +109,7 @@ def _show_progress() -> Report:
     return report
 
 
-def _show(plan: RestorePlan, data_dir: Path, result: RestoreResult | None) -> CommandResult:
+def _show(plan: RestorePlan, data_dir: Path, result: RestoredInstance | None) -> CommandResult:
     from mailkeep.core.clock import iso
 
     manifest, counts = plan.manifest, plan.manifest.counts

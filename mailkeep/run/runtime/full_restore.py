@@ -71,7 +71,7 @@ class RestorePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreResult:
+class RestoredInstance:
     """What a restore did. `held`: messages in Postfix's queue, all on hold. `warning`: what the administrator has to do
     before the next backup, or None.
     """
@@ -174,7 +174,7 @@ def require_empty(data_dir: Path) -> None:
 
 async def perform(
     plan: RestorePlan, repository: Repository, data_dir: Path, at: datetime, report: Report | None = None
-) -> RestoreResult:
+) -> RestoredInstance:
     """Restore a backup into a folder. Failure; then, and when it is cancelled, the folder is empty again."""
     create_data_dir(data_dir)
     lock = acquire_lock(data_dir)
@@ -221,7 +221,7 @@ async def complete_at_start(app: App, webmail_sockets: Path | None = None) -> st
 
 async def _perform(
     plan: RestorePlan, repository: Repository, data_dir: Path, at: datetime, report: Report | None
-) -> RestoreResult:
+) -> RestoredInstance:
     folder = data_dir / UNFINISHED_RESTORE
     folder.mkdir(mode=0o700)
     failpoint.reach("restore.begun")
@@ -244,7 +244,7 @@ async def _perform(
     await asyncio.to_thread(os.sync)
     failpoint.reach("restore.synced")
     await asyncio.to_thread(restored_tree.remove_tree, folder)
-    return RestoreResult(held, cluster, warning)
+    return RestoredInstance(held, cluster, warning)
 
 
 async def _add_own_key(repository: Repository, data_dir: Path) -> str | None:

@@ -26,7 +26,7 @@ async def _act(app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.to_response(affected, dry_run=body.dry_run))
 
 
-async def _held(app: App, call: Call) -> HttpResponse:
+async def _show_held(app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.to_held(await service.find_held(app)))
 
 
@@ -49,7 +49,7 @@ ENDPOINTS = (
     Endpoint(
         method="GET",
         path="/queue/held",
-        handler=_held,
+        handler=_show_held,
         action="queue.list",
         summary="Show what is held after a full restore",
         description=(
