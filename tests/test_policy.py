@@ -1517,6 +1517,7 @@ ROWS: dict[str, Row] = {
     "GET /config/schema": Row(no_arguments, **NO_OBJECT),
     "GET /audit/export": Row(by_filter, **LISTED),
     "GET /queue": Row(no_arguments, **NO_OBJECT, success=(503, "UNAVAILABLE")),
+    "GET /queue/held": Row(no_arguments, **NO_OBJECT),
     "POST /queue/actions": Row(by_body(hold_action), **NO_OBJECT, success=(503, "UNAVAILABLE")),
     "GET /events": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /events/stream": Row(by_stream, **LISTED, check=streams_domains),

@@ -1262,7 +1262,7 @@ TABLE scheduled_messages
     CREATE INDEX scheduled_messages_by_domain ON scheduled_messages USING btree (domain_id)
     CREATE INDEX scheduled_messages_by_key ON scheduled_messages USING btree (key_id) WHERE (key_id IS NOT NULL)
     CREATE INDEX scheduled_messages_claimed ON scheduled_messages USING btree (process) WHERE (process IS NOT NULL)
-    CREATE INDEX scheduled_messages_due ON scheduled_messages USING btree (due_at) WHERE (due_at IS NOT NULL)
+    CREATE INDEX scheduled_messages_due ON scheduled_messages USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (NOT held))
     CREATE INDEX scheduled_messages_submitting ON scheduled_messages USING btree (message_id) WHERE (due_at IS NULL)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -1575,7 +1575,8 @@ TABLE webhook_deliveries WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_v
     CONSTRAINT webhook_deliveries_state CHECK ((state = ANY (ARRAY['pending'::text, 'waiting_for_retry'::text, 'delivered'::text, 'abandoned'::text])))
     CREATE INDEX webhook_deliveries_abandoned ON webhook_deliveries USING btree (webhook_id, id) WHERE (state = 'abandoned'::text)
     CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (webhook_id, id)
-    CREATE INDEX webhook_deliveries_open ON webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (next_attempt_at IS NOT NULL)
+    CREATE INDEX webhook_deliveries_held ON webhook_deliveries USING btree (id) WHERE held
+    CREATE INDEX webhook_deliveries_open ON webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE ((next_attempt_at IS NOT NULL) AND (NOT held))
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE webhooks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mailkeep.settings.declaration import ALL, setting as _setting
+from mailkeep.settings.declaration import setting as _setting
 from mailkeep.settings.formats import PATH, REPOSITORY, TIME_OF_DAY
 
 Interval = Literal["off", "hourly", "daily", "weekly", "monthly"]
@@ -35,12 +35,6 @@ class BackupSettings:
     )
     verify_every: Literal["off", "daily", "weekly", "monthly"] = _setting(
         "weekly", "How often the newest backup is restored to a temporary folder and compared."
-    )
-    wal_archive: bool = _setting(
-        False,
-        "Whether the database's write-ahead log is stored every minute, so that a restore can reach any time between "
-        "two backups.",
-        read_at_start=ALL,
     )
     upload_kib_per_second: int = _setting(
         0, "Maximum rate of uploads, in KiB per second; 0: no limit.", low=0, high=10_000_000

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import psycopg
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
+from mailkeep.db.postgres import running_urls
 from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 from tests.browser.front import Front
 from tests.browser.scene import Scene
@@ -213,3 +215,24 @@ async def test_no_injected_script_runs_in_the_queue(browser: Browser, front: Fro
     assert injections == []
     for canary in (recipient.address, recipient.delay_reason, MARKUP.format("the sender")):
         assert text.count(canary) == 2, canary
+
+
+@pytest.mark.parametrize("role", WRITERS)
+async def test_what_a_restore_holds_is_shown_and_released(browser: Browser, front: Front, role: str):
+    urls = running_urls(front.scene.instance.data_dir)
+    assert urls is not None
+    with psycopg.connect(urls.app, autocommit=True) as conn:
+        conn.execute("INSERT INTO restored_backup SELECT true, gen_random_uuid(), now(), now()")
+    async with open_page(browser, front, role) as page:
+        for path in ("/messages", "/queue"):
+            await visit(page, front.http, path)
+            banner = page.get_by_role("region", name="On hold after the restore")
+            await expect(banner).to_contain_text(
+                "1 message in the queue, 0 scheduled messages and 0 webhook deliveries"
+            )
+        assert await find_violations(page) == []
+        await banner.get_by_role("button", name="Release all").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Release all").click()
+        await expect_notification(page, "What was on hold is released.")
+        await expect(banner).to_have_count(0)
+    assert front.waiters.done == [("release", ["4jW9T12Q9rz3"])]

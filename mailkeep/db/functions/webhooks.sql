@@ -34,7 +34,7 @@ DECLARE
 BEGIN
     WHILE remaining > 0 LOOP
         SELECT d.webhook_id INTO next_id FROM webhook_deliveries d
-         WHERE d.next_attempt_at IS NOT NULL AND d.webhook_id > last_id ORDER BY d.webhook_id LIMIT 1;
+         WHERE d.next_attempt_at IS NOT NULL AND NOT d.held AND d.webhook_id > last_id ORDER BY d.webhook_id LIMIT 1;
         IF next_id IS NULL AND round = 1 THEN
             round := 2;
             last_id := '00000000-0000-0000-0000-000000000000';
@@ -54,7 +54,7 @@ BEGIN
                    'status', NULL, 'duration_ms', NULL, 'response_excerpt', NULL,
                    'error', 'interrupted: The worker stopped during the attempt; the attempt is repeated.')) END
           FROM (SELECT f.id FROM webhook_deliveries f
-                 WHERE f.webhook_id = next_id AND f.next_attempt_at <= p_at
+                 WHERE f.webhook_id = next_id AND f.next_attempt_at <= p_at AND NOT f.held
                  ORDER BY f.next_attempt_at LIMIT batch_size FOR UPDATE SKIP LOCKED) due
          WHERE d.id = due.id
         RETURNING d.*;

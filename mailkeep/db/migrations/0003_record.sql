@@ -303,7 +303,7 @@ CREATE TABLE scheduled_messages (
     held         boolean NOT NULL DEFAULT false,                                    -- after a restore, until released
     changed_at   timestamptz NOT NULL
 );
-CREATE INDEX scheduled_messages_due ON scheduled_messages (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX scheduled_messages_due ON scheduled_messages (due_at) WHERE due_at IS NOT NULL AND NOT held;
 CREATE INDEX scheduled_messages_submitting ON scheduled_messages (message_id) WHERE due_at IS NULL;
 CREATE INDEX scheduled_messages_claimed ON scheduled_messages (process) WHERE process IS NOT NULL;
 CREATE INDEX scheduled_messages_by_key ON scheduled_messages (key_id) WHERE key_id IS NOT NULL;

@@ -281,7 +281,9 @@ CREATE TABLE webhook_deliveries (
     created_at      timestamptz NOT NULL,
     CONSTRAINT webhook_deliveries_next_attempt CHECK ((next_attempt_at IS NULL) = (state IN ('delivered', 'abandoned')))
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
-CREATE INDEX webhook_deliveries_open ON webhook_deliveries (webhook_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_open ON webhook_deliveries (webhook_id, next_attempt_at)
+    WHERE next_attempt_at IS NOT NULL AND NOT held;
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries (id) WHERE held;
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
 CREATE INDEX webhook_deliveries_abandoned ON webhook_deliveries (webhook_id, id) WHERE state = 'abandoned';
 

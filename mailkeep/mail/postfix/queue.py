@@ -24,7 +24,8 @@ Action = Literal["flush", "hold", "release", "delete"]
 
 _MAX_PARALLEL = 8
 _POSTSUPER = {"hold": "-h", "release": "-H", "delete": "-d"}
-_STATE_FOLDERS = ("incoming", "active", "deferred", "hold")
+STATE_FOLDERS = ("incoming", "active", "deferred", "hold")
+"""The folders of messages, by state."""
 # The states of messages to which an action applies.
 _STATES: dict[Action, frozenset[str]] = {
     "flush": frozenset({"deferred", "incoming", "active"}),
@@ -138,7 +139,7 @@ def list_queue_ids(queue: Path) -> set[str]:
 
 
 def _list_files(queue: Path) -> set[str]:
-    states = [queue / name for name in _STATE_FOLDERS]
+    states = [queue / name for name in STATE_FOLDERS]
     folders = [folder for state in states for folder in (state, *state.glob("?"))]
     return {
         name
@@ -158,7 +159,7 @@ def _is_complete(file: Path) -> bool:
 def count_by_state(queue: Path) -> dict[str, int]:
     """Count the messages in each state, by their files. Blocks. Raises OSError."""
     counts: dict[str, int] = {}
-    for name in _STATE_FOLDERS:
+    for name in STATE_FOLDERS:
         folder = queue / name
         counts[name] = sum(len(_names(each)) for each in (folder, *folder.glob("?")))
     return counts

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -36,7 +37,12 @@ def register(app: typer.Typer) -> None:
         epilog=examples("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example"),
     )(list_queue)
     queue.command(
-        "act", epilog=examples("mailkeep queue act flush --all", "mailkeep queue act delete 4jWyZ55dznz1WHfX")
+        "act",
+        epilog=examples(
+            "mailkeep queue act flush --all",
+            "mailkeep queue act delete 4jWyZ55dznz1WHfX",
+            "mailkeep queue act release --all",
+        ),
     )(act)
     app.add_typer(queue, name="queue")
 
@@ -67,7 +73,11 @@ def act(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Flush, hold, release or delete messages: by queue ID, by address, or all."""
+    """Flush, hold, release or delete messages: by queue ID, by address, or all.
+
+    `release --all` also releases the scheduled messages and webhook deliveries that a full restore holds, in both
+    profiles.
+    """
     from mailkeep.features.mailflow.queue.model import QueueFilter
 
     if bool(ids) + bool(recipient or sender) + everything != 1:
@@ -122,7 +132,13 @@ async def _act(
     from mailkeep.features.mailflow.queue.model import QueueSelection
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with open_instance(data_dir, needs_full=True) as app:
-        affected = await service.act(app, cli_principal(), action, QueueSelection(*selection), dry_run=dry_run)
-    line = f"{action}: would apply to {affected} messages." if dry_run else f"{action}: done for {affected} messages."
-    return CommandResult({"affected": affected, "dry_run": dry_run}, [line])
+    chosen = QueueSelection(*selection)
+    async with open_instance(data_dir, needs_full=not (action == "release" and chosen.is_all)) as app:
+        affected = await service.act(app, cli_principal(), action, chosen, dry_run=dry_run)
+    rows, what = affected.rows, f"{affected.messages} messages"
+    data: dict[str, Any] = {"affected": affected.messages, "dry_run": dry_run}
+    if rows.scheduled_messages or rows.webhook_deliveries:
+        what += f", {rows.scheduled_messages} scheduled messages and {rows.webhook_deliveries} webhook deliveries"
+        data["released"] = asdict(rows)
+    line = f"{action}: would apply to {what}." if dry_run else f"{action}: done for {what}."
+    return CommandResult(data, [line])

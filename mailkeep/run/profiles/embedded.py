@@ -52,7 +52,7 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.net.client import OutboundClient
 from mailkeep.run.processes import sandbox, sendmail, smtp, worker
-from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, stored_settings, tasks
+from mailkeep.run.runtime import descriptors, full_restore, http, log_rotation, logs, state, stored_settings, tasks
 from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
@@ -167,6 +167,8 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         stack.push_async_callback(app.parser.close)
         stack.push_async_callback(app.renderer.close)
         stack.push_async_callback(outbound.close)
+        if line := await full_restore.complete_at_start(app):
+            print_line(line)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
             await routing.apply_settings(conn, settings, app.clock())

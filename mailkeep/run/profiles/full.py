@@ -45,6 +45,7 @@ from mailkeep.run.runtime import (
     configuration,
     control,
     folders,
+    full_restore,
     http,
     logs,
     ports,
@@ -221,6 +222,8 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
         await migrate(server.urls.owner, utc_now)
         async with attach(data_dir, "start") as app:
             await apply.recover_at_start(app, InstancePaths(data_dir, run_folder(data_dir)))
+            if line := await full_restore.complete_at_start(app, run_folder(data_dir) / "pg"):
+                print_line(line)
             async with app.db.tx() as conn:
                 loaded, revision = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
                 app.settings = loaded.settings

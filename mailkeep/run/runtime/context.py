@@ -26,6 +26,8 @@ from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, SettingsError
 from mailkeep.settings.tree import DatabaseSettings
 
 SECRET = "secret"
+UNFINISHED_RESTORE = ".restore"
+"""The folder of a full restore in the data directory, until it is complete."""
 DEFAULT_DATA_DIR = Path("data")
 FULL_DATA_DIR = Path("/var/lib/mailkeep")
 
@@ -48,6 +50,16 @@ def _has_full_data_dir() -> bool:
 
 
 def make_data_dir(data_dir: Path) -> None:
+    """Create the data directory if it is missing. Failure if a restore into it is not complete."""
+    if (data_dir / UNFINISHED_RESTORE).exists():
+        raise Failure(
+            f"The restore into {data_dir} is not complete: wait until it is, or run the same `mailkeep restore` again.",
+            permanent=True,
+        )
+    create_data_dir(data_dir)
+
+
+def create_data_dir(data_dir: Path) -> None:
     """Create the data directory if it is missing, closed to other accounts.
 
     If root creates it, other accounts can pass through: the database's account needs to reach its folder.

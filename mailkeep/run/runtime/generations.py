@@ -337,6 +337,20 @@ def _write_files(folder: Path, files: Files, group: str) -> None:
     os.chown(folder, -1, gid)
 
 
+def set_groups(paths: InstancePaths) -> None:
+    """Let the daemons read the generations, all of whose files belong to root after a restore."""
+    folder = paths.generations
+    for generation in folder.iterdir() if folder.is_dir() else ():
+        generation.chmod(0o755)
+        for service, group in _GROUPS.items():
+            root = generation / service
+            with contextlib.suppress(KeyError):  # of a service that is not installed here
+                for path in (root, *root.rglob("*")) if root.is_dir() else ():
+                    os.chown(path, -1, grp.getgrnam(group).gr_gid)
+                    if path.is_dir():
+                        path.chmod(0o750)
+
+
 def sync(path: Path) -> None:
     """Make a file, or the names in a folder, durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)

@@ -137,6 +137,17 @@ async def forget_former_owners(app: App, socket_folder: Path) -> None:
         raise Unavailable from error
 
 
+async def end_sessions(socket_folder: Path) -> None:
+    """End all sessions of the webmail. Failure."""
+    try:
+        async with await psycopg.AsyncConnection.connect(_make_url(socket_folder), autocommit=True) as webmail:
+            cursor = await webmail.execute("SELECT to_regclass('public.session') IS NOT NULL")
+            if await cursor.fetchone() == (True,):
+                await webmail.execute("DELETE FROM session")
+    except psycopg.OperationalError as error:
+        raise Failure(f"The sessions of the webmail could not be ended: {error}") from error
+
+
 def _make_url(socket_folder: Path) -> str:
     return make_conninfo(
         host=str(socket_folder), port=5432, dbname=WEBMAIL, user=WEBMAIL, connect_timeout=_DATABASE_SECONDS

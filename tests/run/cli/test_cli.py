@@ -229,7 +229,7 @@ def test_the_list_of_commands():
         "mailbox vacation off", "mailbox vacation on", "mailbox vacation set", "mailbox vacation show",
         "migrate", "openapi", "orchestrator apply", "orchestrator confirm", "orchestrator drift",
         "orchestrator operations", "orchestrator plan", "orchestrator rollback", "orchestrator service",
-        "orchestrator status", "queue act", "queue list", "routing explain", "sendmail",
+        "orchestrator status", "queue act", "queue list", "restore", "routing explain", "sendmail",
         "sign-in-blocks list", "sign-in-blocks remove", "status", "template export", "template import",
         "template list", "template publish", "template render", "template show", "up", "version", "worker",
     ]  # fmt: skip

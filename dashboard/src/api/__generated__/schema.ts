@@ -3797,9 +3797,29 @@ export interface paths {
         put?: never;
         /**
          * Flush, hold, release or delete queued mail
-         * @description Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer within ten seconds.
+         * @description Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. `release` with the filter `{}` also releases the scheduled messages and webhook deliveries that are held after a full restore, in both profiles. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer within ten seconds.
          */
         post: operations["postQueueActions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queue/held": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what is held after a full restore
+         * @description Mail that was queued in the backup may have been sent since, so it waits until it is released (`POST /queue/actions` with `release` and the filter `{}`). `restored` is null if nothing was restored, or all is released.
+         */
+        get: operations["getQueueHeld"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6766,6 +6786,13 @@ export interface components {
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
+        /** @description What is held since a full restore, until all is released. `messages` counts all messages on hold in the queue. */
+        HeldResponse: {
+            messages: number;
+            restored: components["schemas"]["RestoredBackupResponse"] | null;
+            scheduled_messages: number;
+            webhook_deliveries: number;
+        };
         /** @description The results in the order of the rows, and their counts. */
         ImportAnswer: {
             failed: number;
@@ -7895,10 +7922,14 @@ export interface components {
             filter?: components["schemas"]["QueueFilterRequest"];
             ids?: string[];
         };
-        /** @description How many messages the action applied to, or would in a dry run. */
+        /**
+         * @description How many messages in the queue the action applied to, or would in a dry run. `released`: what it released outside
+         *         the queue, only if that is something.
+         */
         QueueActionResponse: {
             affected: number;
             dry_run: boolean;
+            released?: components["schemas"]["ReleasedRows"];
         };
         /** @description A message in the queue. `next_attempt_at` is null unless the message is deferred, and during an attempt. */
         QueuedMessage: {
@@ -8007,6 +8038,11 @@ export interface components {
             tls?: "none" | "starttls" | "tls";
             /** @default  */
             username?: string;
+        };
+        /** @description How many scheduled messages and webhook deliveries an action released, which a full restore held. */
+        ReleasedRows: {
+            scheduled_messages: number;
+            webhook_deliveries: number;
         };
         /**
          * @description The message is in the inbox. `allow_entry_id`: the entry of the allow list; null if none was wanted, or if the
@@ -8117,6 +8153,21 @@ export interface components {
             timeout: number;
             /** @enum {string} */
             userVerification: "preferred" | "required";
+        };
+        /** @description The last full restore. The backup has everything until `began_at`. */
+        RestoredBackupResponse: {
+            /** Format: uuid */
+            backup_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            began_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            restored_at: string;
         };
         /** @description A revision. `state`: `desired` until the next apply or start, `applied` or `superseded`. */
         RevisionResponse: {
@@ -19930,6 +19981,42 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getQueueHeld: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["HeldResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];

@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
 import { KeyFilter } from '../api-keys/KeyName'
 import { DomainFilter } from '../domains/DomainFilter'
+import { HeldBanner } from '../queue/HeldBanner'
 import { ChoiceFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../../ui/Filters'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
@@ -103,6 +104,7 @@ export function Messages() {
   return (
     <Page title="Messages" lead="Sent and received messages with their delivery status." actions={<SendButton />}>
       <SiblingTabs screen="messages" label="Messages" />
+      <HeldBanner />
       <Filters names={FILTERS}>
         <TextFilter name="q" label="Search by sender, recipient, subject, ID or tag" hint="Search messages" main />
         <ChoiceFilter

@@ -17,6 +17,7 @@ import { LinkButton } from '../../ui/links'
 import { Facts, Page } from '../../ui/Page'
 import { selectColumn, useSelection } from '../../ui/selection'
 import { Time } from '../../ui/Time'
+import { HeldBanner } from './HeldBanner'
 import { QueueActions, type QueueFilter } from './QueueActions'
 
 type QueuedMessage = Schema['QueuedMessage']
@@ -46,6 +47,7 @@ export function Queue() {
   return (
     <Page title="Queue" lead="Messages waiting for delivery, with the last response of the remote server.">
       <SiblingTabs screen="messages" label="Messages" />
+      <HeldBanner />
       <Filters names={FILTERS}>
         <TextFilter name="recipient" label="Recipient" main />
         <ChoiceFilter name="state" label="State" data={STATES} />

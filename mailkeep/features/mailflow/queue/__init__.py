@@ -9,4 +9,7 @@ Instead of an envelope sender that Mailkeep wrote (a rewritten sender, a bounce 
 filters compare, the address that the sender chose.
 
 An action needs IDs or a filter; the filter `{}` selects all messages. `dry_run` only counts.
+
+After a full restore (`record/holds`) scheduled messages and webhook deliveries are held too: `release` with the filter
+`{}` releases them in both profiles, and `GET /queue/held` counts all that is held.
 """

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
+
+from mailkeep.features.record.holds.model import HeldRows, RestoredBackup
 
 State = Literal["incoming", "active", "deferred", "hold"]
 Action = Literal["flush", "hold", "release", "delete"]
@@ -30,6 +32,29 @@ class QueueSelection:
 
     ids: Sequence[str] = ()
     filter: QueueFilter | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it selects every message."""
+        return self.filter == QueueFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """The numbers of messages in the queue to which an action applied, and of the rows that it released."""
+
+    messages: int = 0
+    rows: HeldRows = field(default_factory=HeldRows)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is held since a full restore: messages in the queue (all on hold), and rows. `restored` is None if there was
+    no restore, or what it held is released.
+    """
+
+    restored: RestoredBackup | None = None
+    affected: Affected = field(default_factory=Affected)
 
 
 @dataclass(frozen=True, slots=True)

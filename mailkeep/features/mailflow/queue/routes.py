@@ -23,7 +23,11 @@ async def _list(app: App, call: Call) -> HttpResponse:
 async def _act(app: App, call: Call) -> HttpResponse:
     body: wire.QueueAction = call.body
     affected = await service.act(app, call.caller(), body.action, wire.read_selection(body), dry_run=body.dry_run)
-    return HttpResponse(wire.QueueActionResponse(affected, body.dry_run))
+    return HttpResponse(wire.to_response(affected, dry_run=body.dry_run))
+
+
+async def _show_held(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.to_held(await service.find_held(app)))
 
 
 ENDPOINTS = (
@@ -43,6 +47,22 @@ ENDPOINTS = (
         examples=(Example(query={"state": "deferred", "limit": "10"}),),
     ),
     Endpoint(
+        method="GET",
+        path="/queue/held",
+        handler=_show_held,
+        action="queue.list",
+        summary="Show what is held after a full restore",
+        description=(
+            "Mail that was queued in the backup may have been sent since, so it waits until it is released "
+            "(`POST /queue/actions` with `release` and the filter `{}`). `restored` is null if nothing was "
+            "restored, or all is released."
+        ),
+        tag="Queue",
+        data=wire.HeldResponse,
+        refusals=(ApiKeyDomainScope,),
+        examples=(Example(),),
+    ),
+    Endpoint(
         method="POST",
         path="/queue/actions",
         handler=_act,
@@ -53,7 +73,8 @@ ENDPOINTS = (
         description=(
             "Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until "
             "`release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only "
-            "counts." + _AVAILABILITY
+            "counts. `release` with the filter `{}` also releases the scheduled messages and webhook deliveries that "
+            "are held after a full restore, in both profiles." + _AVAILABILITY
         ),
         tag="Queue",
         body=wire.QueueAction,

@@ -17,9 +17,19 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.queue import rules
-from mailkeep.features.mailflow.queue.model import Action, QueueEntry, QueueFilter, QueueSelection, QueueSlice
+from mailkeep.features.mailflow.queue.model import (
+    Action,
+    Affected,
+    Held,
+    QueueEntry,
+    QueueFilter,
+    QueueSelection,
+    QueueSlice,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.holds import service as holds
+from mailkeep.features.record.holds.model import HeldRows
 from mailkeep.features.record.messages import service as messages_history
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
@@ -50,15 +60,37 @@ async def page(app: App, filters: QueueFilter, page_request: PageRequest) -> Pag
     return Page(rows, (rows[-1].arrived_at, rows[-1].queue_id))
 
 
-async def act(app: App, who: Principal, action: Action, selection: QueueSelection, *, dry_run: bool) -> int:
-    """Apply an action to messages of the queue; returns to how many. `dry_run`: only count them. UNAVAILABLE."""
-    expect_full_profile(app)
+async def act(app: App, who: Principal, action: Action, selection: QueueSelection, *, dry_run: bool) -> Affected:
+    """Apply an action to messages of the queue; the numbers. `dry_run`: only count them. UNAVAILABLE.
+
+    The release of all messages also releases what is held outside the queue, and works in both profiles.
+    """
+    releases_rows = action == "release" and selection.is_all
+    if not releases_rows:
+        expect_full_profile(app)
     argument = {"action": action, "selection": asdict(selection), "dry_run": dry_run}
+    task, rows = None, HeldRows()
     async with app.db.tx() as conn:
-        task = await node_tasks.submit(conn, app, "queue.act", argument)
+        if app.settings.is_full_profile:
+            task = await node_tasks.submit(conn, app, "queue.act", argument)
+        if releases_rows:
+            rows = await (holds.count(conn) if dry_run else holds.release(conn, app.clock()))
         if not dry_run:
-            await audit.record(conn, who, app.clock(), _audit_action(action, selection))
-    return int((await node_tasks.wait_for_result(app, task))["affected"])
+            await audit.record(conn, who, app.clock(), _audit_action(action, selection, rows))
+    messages = int((await node_tasks.wait_for_result(app, task))["affected"]) if task else 0
+    return Affected(messages, rows)
+
+
+async def find_held(app: App) -> Held:
+    """What is held since a full restore. UNAVAILABLE."""
+    async with app.db.autocommit() as conn:
+        restored, rows = await holds.find_restored(conn), await holds.count(conn)
+    if restored is None or restored.released_at:
+        return Held()
+    if not app.settings.is_full_profile:
+        return Held(restored, Affected(0, rows))
+    argument = {"action": "release", "selection": asdict(QueueSelection(filter=QueueFilter())), "dry_run": True}
+    return Held(restored, Affected(int((await node_tasks.run(app, "queue.act", argument))["affected"]), rows))
 
 
 async def flush(app: App, queue_ids: Sequence[str]) -> int:
@@ -70,10 +102,11 @@ async def flush(app: App, queue_ids: Sequence[str]) -> int:
     return int((await node_tasks.run(app, "queue.act", argument))["affected"])
 
 
-def _audit_action(action: Action, selection: QueueSelection) -> AuditAction:
+def _audit_action(action: Action, selection: QueueSelection, rows: HeldRows) -> AuditAction:
     details: dict[str, Any] = {"messages": len(selection.ids), "queue_ids": list(selection.ids[:_IDS_IN_AUDIT])}
     if selection.filter is not None:
         details = {"filter": {name: value for name, value in msgspec.to_builtins(selection.filter).items() if value}}
+    details |= {name: value for name, value in asdict(rows).items() if value}
     return AuditAction(f"queue.{action}", AuditTarget("queue", None), details=details)
 
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
+from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.errors import FieldError, MissingFields, invalid_field
-from mailkeep.features.mailflow.queue.model import Action, QueueEntry, QueueFilter, QueueSelection, State
+from mailkeep.features.mailflow.queue.model import (
+    Action,
+    Affected,
+    Held,
+    QueueEntry,
+    QueueFilter,
+    QueueSelection,
+    State,
+)
+from mailkeep.features.record.holds.model import HeldRows
 from mailkeep.web.fields import Body, Query, Text, Timestamp
 
 QueueId = Annotated[str, Meta(max_length=40, pattern=r"^[0-9A-Za-z]{5,40}$")]
@@ -67,11 +77,38 @@ class QueueAction(Body, frozen=True):
     dry_run: bool = False
 
 
+class ReleasedRows(Struct, frozen=True):
+    """How many scheduled messages and webhook deliveries an action released, which a full restore held."""
+
+    scheduled_messages: int
+    webhook_deliveries: int
+
+
 class QueueActionResponse(Struct, frozen=True):
-    """How many messages the action applied to, or would in a dry run."""
+    """How many messages in the queue the action applied to, or would in a dry run. `released`: what it released outside
+    the queue, only if that is something.
+    """
 
     affected: int
     dry_run: bool
+    released: ReleasedRows | UnsetType = UNSET
+
+
+class RestoredBackupResponse(Struct, frozen=True):
+    """The last full restore. The backup has everything until `began_at`."""
+
+    backup_id: UUID
+    began_at: Timestamp
+    restored_at: Timestamp
+
+
+class HeldResponse(Struct, frozen=True):
+    """What is held since a full restore, until all is released. `messages` counts all messages on hold in the queue."""
+
+    restored: RestoredBackupResponse | None
+    messages: int
+    scheduled_messages: int
+    webhook_deliveries: int
 
 
 def read_filter(query: QueueQuery | QueueFilterRequest) -> QueueFilter:
@@ -96,6 +133,24 @@ def read_selection(body: QueueAction) -> QueueSelection:
     if not isinstance(body.ids, UnsetType):
         raise invalid_field("filter", "can't be combined with ids: use one of them")
     return QueueSelection(filter=read_filter(body.filter))
+
+
+def to_response(affected: Affected, *, dry_run: bool) -> QueueActionResponse:
+    """The JSON of an action's result."""
+    rows = affected.rows
+    released = UNSET if rows == HeldRows() else ReleasedRows(rows.scheduled_messages, rows.webhook_deliveries)
+    return QueueActionResponse(affected.messages, dry_run, released)
+
+
+def to_held(held: Held) -> HeldResponse:
+    """The JSON of what is held."""
+    last, affected = held.restored, held.affected
+    return HeldResponse(
+        last and RestoredBackupResponse(last.backup_id, iso(last.began_at), iso(last.restored_at)),
+        affected.messages,
+        affected.rows.scheduled_messages,
+        affected.rows.webhook_deliveries,
+    )
 
 
 def to_record(entry: QueueEntry) -> QueuedMessage:

@@ -67,7 +67,7 @@ async def replay(conn: Conn, delivery_id: UUID, at: datetime) -> None:
     await conn.execute(
         """
         WITH restarted AS (
-            UPDATE webhook_deliveries SET state = 'pending', failures = 0, next_attempt_at = %(at)s
+            UPDATE webhook_deliveries SET state = 'pending', failures = 0, next_attempt_at = %(at)s, held = false
             WHERE id = %(id)s AND claimed_at IS NULL
         )
         SELECT wake_workers('webhooks')
@@ -86,7 +86,7 @@ async def replay_failures(conn: Conn, webhook_id: UUID, period: ReplayPeriod, at
               AND d.id >= %(start)s AND d.id < %(end)s
             ORDER BY d.id LIMIT %(limit)s + 1
         ), restarted AS (
-            UPDATE webhook_deliveries d SET state = 'pending', failures = 0, next_attempt_at = %(at)s
+            UPDATE webhook_deliveries d SET state = 'pending', failures = 0, next_attempt_at = %(at)s, held = false
             FROM (SELECT matching.id FROM matching ORDER BY matching.id LIMIT %(limit)s) m
             WHERE d.id = m.id AND d.state = 'abandoned'
         )
@@ -115,7 +115,8 @@ async def replay_all(conn: Conn, webhook: Webhook, period: ReplayPeriod, at: dat
             SELECT webhook_delivery_id(m.id, %(webhook_id)s), %(webhook_id)s, m.id, m.kind, 'pending', %(at)s,
                    m.created_at
             FROM (SELECT * FROM matching ORDER BY matching.id LIMIT %(limit)s) m
-            ON CONFLICT (id) DO UPDATE SET state = 'pending', failures = 0, next_attempt_at = excluded.next_attempt_at
+            ON CONFLICT (id) DO UPDATE
+            SET state = 'pending', failures = 0, next_attempt_at = excluded.next_attempt_at, held = false
             WHERE d.claimed_at IS NULL
         )
         SELECT count(*) AS total, (SELECT m.id FROM matching m ORDER BY m.id DESC LIMIT 1) AS last,

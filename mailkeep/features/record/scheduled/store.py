@@ -96,7 +96,7 @@ async def claim(conn: Conn, at: datetime, until: datetime, process: UUID, limit:
     cursor = await conn.execute(
         """
         WITH due AS (
-            SELECT s.message_id FROM scheduled_messages s WHERE s.due_at <= %(at)s
+            SELECT s.message_id FROM scheduled_messages s WHERE s.due_at <= %(at)s AND NOT s.held
             ORDER BY s.due_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
         )
         UPDATE scheduled_messages s SET due_at = %(until)s, claims = s.claims + 1, process = %(process)s
@@ -189,7 +189,7 @@ async def end_process(conn: Conn, process: UUID, at: datetime, begun_before: dat
 
 async def find_next_due(conn: Conn) -> datetime | None:
     """When the next message is due; None if none waits."""
-    cursor = await conn.execute("SELECT min(s.due_at) AS due_at FROM scheduled_messages s")
+    cursor = await conn.execute("SELECT min(s.due_at) AS due_at FROM scheduled_messages s WHERE NOT s.held")
     row = await cursor.fetchone()
     return row["due_at"] if row else None
 
