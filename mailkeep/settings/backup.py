@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from mailkeep.settings.declaration import setting as _setting
+from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.formats import PATH, REPOSITORY, TIME_OF_DAY
 
 Interval = Literal["off", "hourly", "daily", "weekly", "monthly"]
@@ -44,7 +44,9 @@ class BackupSettings:
     s3_region: str = _setting("", "The region of the S3 bucket; empty: the server's default.")
     rest_username: str = _setting("", "The user name at the REST server.")
     rest_password: str = _setting("", "The password at the REST server.", secret=True)
-    sftp_key_file: str = _setting("", "The private SSH key for SFTP; a file of root.", PATH, stored=False)
+    sftp_key_file: str = _setting(
+        "", "The private SSH key for SFTP; a file of root.", PATH, stored=False, read_at_start=ALL
+    )
     sftp_known_hosts_file: str = _setting(
-        "", "The host keys of the SFTP server, in the format known_hosts.", PATH, stored=False
+        "", "The host keys of the SFTP server, in the format known_hosts.", PATH, stored=False, read_at_start=ALL
     )

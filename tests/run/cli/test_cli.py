@@ -231,7 +231,7 @@ def test_the_list_of_commands():
         "orchestrator operations", "orchestrator plan", "orchestrator rollback", "orchestrator service",
         "orchestrator status", "queue act", "queue list", "restore", "routing explain", "sendmail",
         "sign-in-blocks list", "sign-in-blocks remove", "status", "template export", "template import",
-        "template list", "template publish", "template render", "template show", "up", "version", "worker",
+        "template list", "template publish", "template render", "template show", "up", "upgrade", "version", "worker",
     ]  # fmt: skip
 
 
