@@ -177,7 +177,11 @@ async def test_the_schedule_inserts_what_is_due(scene: Scene):
     scene.configure(schedule="hourly")
     await worker.schedule_due()
     await worker.schedule_due()
-    assert await scene.count("backup_operations") == 1
+    assert await worker.perform_waiting()
+    await worker.schedule_due()
+    assert await scene.count("backup_operations") == 1, "it is verified at the time of day"
+    scene.pass_time(timedelta(days=1))
+    await worker.schedule_due()
     assert await worker.perform_waiting()
     await worker.schedule_due()
     async with scene.app.db.autocommit() as conn:
@@ -188,10 +192,10 @@ async def test_the_schedule_inserts_what_is_due(scene: Scene):
     assert (verification.kind, verification.backup_id, newest.trigger) == ("verify", newest.id, "schedule")
     assert await worker.perform_waiting()
     await worker.schedule_due()
-    assert await scene.count("backup_operations") == 2
+    assert await scene.count("backup_operations") == 3
     scene.pass_time(timedelta(hours=1))
     await worker.schedule_due()
-    assert await scene.count("backup_operations") == 3
+    assert await scene.count("backup_operations") == 4
 
 
 async def test_an_unknown_error_ends_the_operation(scene: Scene):

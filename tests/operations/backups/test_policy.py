@@ -81,6 +81,7 @@ def test_the_next_times():
     assert policy.next_backup_at("daily", "12:31", NOW) == NOW.replace(minute=31)
     assert policy.next_backup_at("daily", "02:30", NOW) == NOW.replace(hour=2) + timedelta(days=1)
     assert policy.next_verification_at("off", "02:30", None, NOW) is None
-    assert policy.next_verification_at("weekly", "02:30", None, NOW) == NOW
+    assert policy.next_verification_at("weekly", "02:30", None, None) is None
+    assert policy.next_verification_at("weekly", "02:30", None, NOW) == NOW.replace(hour=2) + timedelta(days=1)
     last = NOW.replace(hour=3, minute=7)
-    assert policy.next_verification_at("weekly", "02:30", last, NOW) == NOW.replace(hour=2) + timedelta(days=7)
+    assert policy.next_verification_at("weekly", "02:30", last, None) == NOW.replace(hour=2) + timedelta(days=7)

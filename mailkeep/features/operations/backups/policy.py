@@ -74,12 +74,16 @@ def is_backup_due(
     return last.state == "failed" and at - ended_at >= RETRY_AFTER
 
 
-def next_verification_at(every: str, start_time: str, last: datetime | None, at: datetime) -> datetime | None:
-    """When the next scheduled verification is due, which may be in the past; None if there is none."""
+def next_verification_at(
+    every: str, start_time: str, last: datetime | None, first_backup: datetime | None
+) -> datetime | None:
+    """When the next scheduled verification is due, which may be in the past; None if there is none. The first one is at
+    the time of day after the first backup, not while an administrator waits for the next operation.
+    """
     if every == "off":
         return None
     if last is None:
-        return at
+        return slot_before("daily", start_time, first_backup) + timedelta(days=1) if first_backup else None
     # At the time of day, not half a day later each week because the last one took long.
     return slot_before("daily", start_time, last + _INTERVALS[every] + timedelta(hours=12))
 

@@ -189,11 +189,12 @@ async def read_times(conn: Conn, app: App, settings: BackupSettings) -> BackupTi
     last, stored = await store.find_newest(conn), await store.list_stored(conn)
     checked = {each.verification.at: each for each in stored if each.verification}
     checked_at = max(checked, default=None)
-    next_verification = policy.next_verification_at(settings.verify_every, settings.start_time, checked_at, at)
+    first_at = stored[0].created_at if stored else None
+    next_verification = policy.next_verification_at(settings.verify_every, settings.start_time, checked_at, first_at)
     return BackupTimes(
         last_backup=last,
         last_attempt=await store.find_last_attempt(conn),
-        first_stored_at=stored[0].created_at if stored else None,
+        first_stored_at=first_at,
         last_verified=checked[checked_at] if checked_at else None,
         next_backup_at=policy.next_backup_at(settings.schedule, settings.start_time, at),
         next_verification_at=max(next_verification, at) if next_verification and last else None,
