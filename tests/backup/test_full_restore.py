@@ -186,7 +186,7 @@ def lose(house: House, hook: Hook, repository: Path) -> Lost:
     url = f"https://{HERE}:{hook.server_port}/hook"
     house.do("POST", "/webhooks", {"url": url, "events": ["mail.received"]})
     house.receive("before")
-    scheduled = house.send(scheduled_at=iso(utc_now() + timedelta(seconds=4)))["id"]
+    scheduled = house.send(scheduled_at=iso(utc_now() + timedelta(seconds=40)))["id"]
     backup_id = str(back_up_now(folder / "data").id)
     house.receive("after")
     key = folder / "key"
@@ -280,7 +280,9 @@ def expect_all_on_hold(house: House, lost: Lost, hook: Hook) -> None:
 
 def expect_all_leaves_once(house: House, lost: Lost, hook: Hook) -> None:
     wait_for(lambda: len(hook.taken) == 2, "the released delivery")
-    wait_for(lambda: house.do("GET", f"/messages/{lost.scheduled}")["status"] == "delivered", "the scheduled message")
+    wait_for(
+        lambda: house.do("GET", f"/messages/{lost.scheduled}")["status"] == "delivered", "the scheduled message", 90
+    )
     assert len(set(hook.taken)) == 2
     actions = [each["action"] for each in house.do("GET", "/audit?action=backup.restore_all")]
     assert actions == ["backup.restore_all"]

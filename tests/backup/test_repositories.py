@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 def serving(port: int, command: Sequence[str]) -> Iterator[None]:
     """Run a server until the end of the block; it listens at the beginning."""
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": "/nonexistent"}
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": tempfile.gettempdir()}
     )
     try:
         deadline = time.monotonic() + 60

@@ -66,7 +66,7 @@ async def create_objects(scene: Scene) -> dict[str, str]:
     return {
         "domain_id": domain["id"], "mailbox_id": mailbox_record["id"], "message_id": sent["id"],
         "webhook_id": webhook["id"], "sandbox_id": sandboxed["id"], "received_id": received,
-        "template_id": template["id"], "scheduled_id": scheduled["id"],
+        "template_id": template["id"], "scheduled_id": scheduled["id"], "backup_id": scene.ids["backup_id"],
     }  # fmt: skip
 
 

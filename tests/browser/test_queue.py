@@ -230,6 +230,7 @@ async def test_what_a_restore_holds_is_shown_and_released(browser: Browser, fron
             await expect(banner).to_contain_text(
                 "1 message in the queue, 0 scheduled messages and 0 webhook deliveries"
             )
+        await page.add_script_tag(path=AXE)
         assert await find_violations(page) == []
         await banner.get_by_role("button", name="Release all").click()
         await page.get_by_role("dialog").get_by_role("button", name="Release all").click()

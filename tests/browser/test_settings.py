@@ -297,7 +297,7 @@ async def test_signing_in_again_keeps_the_edits(browser: Browser, scene: Scene):
         await dialog.get_by_role("button", name="Save 2 changes").click()
         await dialog.get_by_role("button", name="Sign in again").click()
         email, secret = scene.password("super_admin")
-        await page.get_by_label("Email").fill(email)
+        await page.get_by_label("Email", exact=True).fill(email)
         await page.get_by_label("Password", exact=True).fill(secret)
         await store(scene, {"sessions.ttl_hours": 6})  # meanwhile
         await page.get_by_role("button", name="Sign in", exact=True).click()

@@ -54,14 +54,16 @@ def separate_homes(root: Path) -> int:
 
 
 def link_active_script(home: Path) -> None:
-    """Replace the file in a restored home that names the active script by the link that it was. A name that is no
-    script of this home is dropped. Blocks.
+    """Replace the file in a restored home that names the active script by the link that it was. The name of a script
+    that is missing is dropped; any other file is itself a script, and stays. Blocks.
     """
     path = home / ACTIVE_SCRIPT
     if path.is_symlink() or not path.is_file():
         return
     name = path.read_bytes()[:_LONGEST_PATH].decode("utf-8", "replace")
-    if not _SCRIPT_PATH.fullmatch(name) or not (home / name).is_file():
+    if not _SCRIPT_PATH.fullmatch(name):
+        return
+    if not (home / name).is_file():
         path.unlink()
         return
     link, owner = home / f"{ACTIVE_SCRIPT}.new", home.stat()

@@ -87,7 +87,7 @@ def test_only_the_supervisor_and_who_needs_daemons_tools_are_root(stack: Stack):
     ours = {path.stem for path in (places_of(stack).run / "pids").glob("*.pid")}
     root = {name for name in ours if status_of(pid_of(stack, name))["Uid"].split()[0] == "0"}
     # Masters of daemons are root to bind ports and to change to accounts of their own.
-    assert root == {"dovecot", "nginx", "node", "postfix", "prefork", "rspamd"}
+    assert root == {"backup", "dovecot", "nginx", "node", "postfix", "prefork", "rspamd"}
 
 
 def test_secrets_and_mail_are_private(stack: Stack):

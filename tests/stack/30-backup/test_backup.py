@@ -43,10 +43,10 @@ def test_a_snapshot_has_mail_queue_database_and_secrets(stack: Stack, target: Pa
         client.store("1", "+FLAGS", r"(\Seen \Flagged urgent)")
         client.copy("2", "Work")
     stack_conf = stack.data_dir / "postfix" / "conf"
-    sender = ["sendmail", "-C", str(stack_conf), "-f", ALICE, "someone@nowhere.invalid"]
+    sender = ["sendmail", "-C", str(stack_conf), "-f", ALICE, "someone@[127.0.0.99]"]
     subprocess.run(sender, input="Subject: waits\n\nIn the queue.\n", text=True, check=True, timeout=60)
     # Held, so that it is in the queue during the whole backup.
-    eventually(lambda: "nowhere.invalid" in _list_queue(stack_conf), what="the queued message")
+    eventually(lambda: "127.0.0.99" in _list_queue(stack_conf), what="the queued message")
     subprocess.run(["postsuper", "-c", str(stack_conf), "-h", "ALL"], check=True, capture_output=True, timeout=60)
     stop = threading.Event()
 
