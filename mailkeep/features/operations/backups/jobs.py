@@ -110,7 +110,7 @@ class BackupWorker:
                     filter(None, (await store.find_last_verification(conn), await store.find_last_end(conn, "verify"))),
                     default=None,
                 )
-                first_at = (await store.list_stored(conn))[0].created_at
+                first_at = None if verified_at else (await store.list_stored(conn))[0].created_at
                 due = policy.next_verification_at(settings.verify_every, settings.start_time, verified_at, first_at)
                 if due and due <= at:
                     await store.insert_operation(conn, _by_schedule("verify", newest.id, self._app))
