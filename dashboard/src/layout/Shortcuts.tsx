@@ -13,7 +13,7 @@ const SCREEN_KEYS = new Map(
 export function Shortcuts({ onSearch }: { onSearch: () => void }) {
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
-  const lastG = useRef(0)
+  const lastG = useRef(-Infinity) // the time of the last `g`, in milliseconds since the page loaded
   // WCAG 2.1.4: single-key shortcuts can be turned off, for users of speech input.
   const [isOn, setOn] = useLocalStorage({ key: 'mailkeep-shortcuts', defaultValue: true, getInitialValueInEffect: false })
   useEffect(() => {
@@ -26,7 +26,7 @@ export function Shortcuts({ onSearch }: { onSearch: () => void }) {
       }
       if (!isOn || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const entry = event.timeStamp - lastG.current < 1500 ? SCREEN_KEYS.get(event.key) : undefined
-      lastG.current = event.key === 'g' ? event.timeStamp : 0
+      lastG.current = event.key === 'g' ? event.timeStamp : -Infinity
       if (entry) {
         event.preventDefault()
         void navigate({ to: PATHS[entry.screen] })
