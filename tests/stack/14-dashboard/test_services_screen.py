@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.scene import log_in
 from tests.browser.screens import PHONE, WIDE, FaultRecorder, open_context, require_dashboard, visit
@@ -168,6 +169,12 @@ def apply_plan(stack: Stack) -> None:
     eventually(lambda: stack.do("GET", "/orchestrator")["operation_id"] is None, 90, "the end of the apply")
 
 
+async def watch_briefly(route: Route) -> None:
+    """The dashboard has the services watched for 30 seconds."""
+    body = json.loads(route.request.post_data or "")
+    await route.continue_(post_data=body | {"watch_seconds": 5})
+
+
 async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
     # Not settings that need a recent sign-in: then a roll-back needs one too.
     first, second = {"outbound.hide_client": False}, {"search.full_text": "words"}
@@ -187,6 +194,7 @@ async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
             await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)
             await page.keyboard.press("Escape")
             await expect(page.get_by_text("Nothing would change")).to_be_visible()
+            await page.route("**/orchestrator/rollback", watch_briefly)
             await page.get_by_role("tab", name="Generations").click()
             await page.get_by_role("button", name="Roll back to").first.click()
             await page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
