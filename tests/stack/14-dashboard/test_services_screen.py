@@ -91,10 +91,12 @@ async def test_an_edit_by_hand_and_a_plan_are_shown(browser: Browser, alone: Sta
     try:
         file.write_text(before + "# by hand\n")
         await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
-        for viewport in (WIDE, PHONE):
-            options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
-            async with open_services(browser, alone, **options) as page:
-                await page.add_script_tag(path=AXE)
+        options: dict[str, Any] = {"viewport": WIDE, "bypass_csp": True, "reduced_motion": "reduce"}
+        async with open_services(browser, alone, **options) as page:
+            await page.add_script_tag(path=AXE)
+            for viewport in (WIDE, PHONE):
+                await page.set_viewport_size(viewport)
+                await page.get_by_role("tab", name="State").click()
                 violations = await find_violations(page)
                 await row(page, "rspamd").get_by_role("link", name="edited by hand").click()
                 diff = page.get_by_label("Difference of rspamd/local.d/greylist.conf")
@@ -127,10 +129,11 @@ async def test_edits_by_hand_are_adopted_and_overwritten(browser: Browser, alone
     adopted.write_text(adopted.read_text() + "expire = 3d;\n")
     overwritten.write_text(overwritten.read_text() + "unknown_action = 3;\n")
     try:
-        for viewport in (PHONE, WIDE):
-            options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
-            async with open_services(browser, alone, "drift", **options) as page:
-                await page.add_script_tag(path=AXE)
+        options: dict[str, Any] = {"viewport": PHONE, "bypass_csp": True, "reduced_motion": "reduce"}
+        async with open_services(browser, alone, "drift", **options) as page:
+            await page.add_script_tag(path=AXE)
+            for viewport in (PHONE, WIDE):
+                await page.set_viewport_size(viewport)
                 choice = page.get_by_role("radiogroup", name="Decision about rspamd/local.d/greylist.conf")
                 await choice.get_by_text("Adopt into the settings").click()
                 lines = page.get_by_label("Adopted lines of rspamd/local.d/greylist.conf")
