@@ -18,6 +18,7 @@ import structlog
 pytest_plugins = [
     "tests.plugins.api",
     "tests.plugins.browser",
+    "tests.plugins.ending",
     "tests.plugins.post",
     "tests.plugins.running",
     "tests.plugins.stack",

@@ -11,29 +11,34 @@ import asyncio
 import contextlib
 import json
 import shutil
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import pytest
 from jsonschema import Draft202012Validator
+from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep.backup import restic
+from mailkeep.db.postgres import Urls
 from mailkeep.features.operations.certificates import service as certificates
 from mailkeep.features.operations.orchestrator import service as orchestrator
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.net import mta_sts
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
+from mailkeep.settings import Settings
 from mailkeep.web.endpoint import PREFIX, XML, Endpoint, Example
 from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.mailflow.queue.stand_in import answering, waiting
-from tests.plugins.post import Post
+from tests.plugins.api import NO_RATE_LIMITS, running_on
+from tests.plugins.post import Post, open_post, with_mail
 from tests.support.autodiscover import outlook_request
 from tests.support.caller import Answer, Caller
 from tests.support.client import cookie_of, token_of
@@ -226,9 +231,50 @@ def named(each: Any) -> str:
     return f"{each.method} {each.path}" if isinstance(each, Endpoint) else "example"
 
 
+@dataclass(frozen=True)
+class Furnished:
+    """A database and a data directory with everything that the examples name."""
+
+    database: str
+    data_dir: Path
+    settings: Settings
+    names: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+async def furnished(
+    make_database: Callable[[str], Urls],
+    drop_database: Callable[[Urls], None],
+    users_template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[Furnished]:
+    urls, folder = make_database(users_template), tmp_path_factory.mktemp("furnished")
+    async with running_on(urls, NO_RATE_LIMITS, folder) as api, open_post(api) as post:
+        names = await placeholders(post)
+    yield Furnished(str(conninfo_to_dict(urls.app)["dbname"]), folder, api.app.settings, names)
+    drop_database(urls)
+
+
+@pytest.fixture
+async def copied(
+    furnished: Furnished,
+    make_database: Callable[[str], Urls],
+    drop_database: Callable[[Urls], None],
+    tmp_path: Path,
+) -> AsyncIterator[Post]:
+    """`post` with a copy of `furnished`: making its rows costs more than most examples."""
+    urls = make_database(furnished.database)
+    shutil.copytree(furnished.data_dir, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("tmp"))
+    async with running_on(urls, furnished.settings, tmp_path) as api, with_mail(api) as post:
+        yield post
+    drop_database(urls)
+
+
 @pytest.mark.parametrize("endpoint, example", CHANGING, ids=named)
-async def test_an_example_that_changes_something(post: Post, endpoint: Endpoint, example: Example):
-    check(endpoint, await run(post, endpoint, example, await placeholders(post)))
+async def test_an_example_that_changes_something(
+    furnished: Furnished, copied: Post, endpoint: Endpoint, example: Example
+):
+    check(endpoint, await run(copied, endpoint, example, dict(furnished.names)))
 
 
 async def test_the_examples_that_read(post: Post):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Response, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Response, ViewportSize, expect
 
 from tests.browser.scene import COOKIE, Caller
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"  # `make dev` builds it
 TIMEOUT_MS = 30_000
 FOREIGN = re.compile(r"/messages/[0-9a-f-]{36}/html|/message-frame")
-WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
+WIDE, PHONE = ViewportSize(width=1360, height=900), ViewportSize(width=390, height=844)
 
 
 @dataclass(frozen=True)

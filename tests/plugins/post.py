@@ -112,6 +112,13 @@ class Post:
 
 @pytest.fixture
 async def post(api: Api) -> AsyncIterator[Post]:
+    async with open_post(api) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def open_post(api: Api) -> AsyncIterator[Post]:
+    """An application with mail whose domain signs."""
     key = dkim.generate_key(api.app.vault, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
     async with api.app.db.tx() as conn:
         await dkim.insert(conn, key)

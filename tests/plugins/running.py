@@ -1,4 +1,4 @@
-"""`instance`: a running instance, started by the real command; one per test process."""
+"""`instance`: a running instance, started by the real command; one for each module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support import instance as instances
 from tests.support.instance import Instance
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     running = instances.start(tmp_path_factory.mktemp("instance") / "data", seconds=90)
     yield running

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.scene import log_in
 from tests.browser.screens import PHONE, WIDE, FaultRecorder, open_context, require_dashboard, visit
@@ -90,10 +91,12 @@ async def test_an_edit_by_hand_and_a_plan_are_shown(browser: Browser, alone: Sta
     try:
         file.write_text(before + "# by hand\n")
         await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
-        for viewport in (WIDE, PHONE):
-            options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
-            async with open_services(browser, alone, **options) as page:
-                await page.add_script_tag(path=AXE)
+        options: dict[str, Any] = {"viewport": WIDE, "bypass_csp": True, "reduced_motion": "reduce"}
+        async with open_services(browser, alone, **options) as page:
+            await page.add_script_tag(path=AXE)
+            for viewport in (WIDE, PHONE):
+                await page.set_viewport_size(viewport)
+                await page.get_by_role("tab", name="State").click()
                 violations = await find_violations(page)
                 await row(page, "rspamd").get_by_role("link", name="edited by hand").click()
                 diff = page.get_by_label("Difference of rspamd/local.d/greylist.conf")
@@ -126,10 +129,11 @@ async def test_edits_by_hand_are_adopted_and_overwritten(browser: Browser, alone
     adopted.write_text(adopted.read_text() + "expire = 3d;\n")
     overwritten.write_text(overwritten.read_text() + "unknown_action = 3;\n")
     try:
-        for viewport in (PHONE, WIDE):
-            options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
-            async with open_services(browser, alone, "drift", **options) as page:
-                await page.add_script_tag(path=AXE)
+        options: dict[str, Any] = {"viewport": PHONE, "bypass_csp": True, "reduced_motion": "reduce"}
+        async with open_services(browser, alone, "drift", **options) as page:
+            await page.add_script_tag(path=AXE)
+            for viewport in (PHONE, WIDE):
+                await page.set_viewport_size(viewport)
                 choice = page.get_by_role("radiogroup", name="Decision about rspamd/local.d/greylist.conf")
                 await choice.get_by_text("Adopt into the settings").click()
                 lines = page.get_by_label("Adopted lines of rspamd/local.d/greylist.conf")
@@ -168,6 +172,12 @@ def apply_plan(stack: Stack) -> None:
     eventually(lambda: stack.do("GET", "/orchestrator")["operation_id"] is None, 90, "the end of the apply")
 
 
+async def watch_briefly(route: Route) -> None:
+    """The dashboard has the services watched for 30 seconds."""
+    body = json.loads(route.request.post_data or "")
+    await route.continue_(post_data=body | {"watch_seconds": 5})
+
+
 async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
     # Not settings that need a recent sign-in: then a roll-back needs one too.
     first, second = {"outbound.hide_client": False}, {"search.full_text": "words"}
@@ -187,6 +197,7 @@ async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
             await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)
             await page.keyboard.press("Escape")
             await expect(page.get_by_text("Nothing would change")).to_be_visible()
+            await page.route("**/orchestrator/rollback", watch_briefly)
             await page.get_by_role("tab", name="Generations").click()
             await page.get_by_role("button", name="Roll back to").first.click()
             await page.get_by_role("dialog").get_by_role("button", name="Roll back").click()

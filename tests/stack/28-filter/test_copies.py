@@ -1,13 +1,11 @@
-"""Copies of one message with different verdicts, with an instance whose filter gives the score that a message names."""
+"""Copies of one message with different verdicts."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -17,33 +15,16 @@ from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import service_status
-from tests.stack import harness
 from tests.stack.harness import Stack, eventually, letter
-from tests.support.scratch import new_directory
 
-SCORES = (8, 20)
 CLIENT = "198.51.100.7"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def without_failed_logins() -> None:
-    """Not needed here: the instance of the other tests does not start for these."""
-
-
-@pytest.fixture(scope="module")
-def copies() -> Iterator[Stack]:
-    harness.require_full_profile()
-    folder = new_directory("mailkeep-copies-", 0o755, programs=True)
-    overlay = folder / "data" / "overlays" / "rspamd" / "local.d"
-    overlay.mkdir(parents=True)
-    rules = (f'"TEST_{score}" {{ re = "X-Test-Score=/^{score}$/H"; score = {score}.0; }}\n' for score in SCORES)
-    (overlay / "regexp.conf").write_text("".join(rules))
-    try:
-        harness.start(folder)
-        yield Stack(folder)
-    finally:
-        harness.stop(folder)
-        shutil.rmtree(folder, ignore_errors=True)
+@pytest.fixture
+def copies(lab: Any) -> Stack:
+    """The instance, with the thresholds of a new one."""
+    lab.set_policy()
+    return lab.stack
 
 
 def places_of(stack: Stack) -> InstancePaths:
@@ -142,7 +123,7 @@ def test_one_message_ends_in_three_places(copies: Stack) -> None:
     assert [(spam[each]["action"], (spam[each]["decided_by"] or {}).get("rule")) for each in addresses] == [
         ("add header", "reject_score"), ("add header", "junk_score"), ("no action", None),
     ]  # fmt: skip
-    assert all("TEST_8" in spam[each]["symbols"] for each in addresses)
+    assert all("TEST_0" in spam[each]["symbols"] for each in addresses)
     events = copies.do("GET", f"/events?domain_id={domain}&kind=mail.spam")
     assert [each["data"]["spam_action"] for each in events] == ["add header"] * 2
     # A changed threshold holds for the next message.
@@ -274,7 +255,7 @@ def test_killed_after_the_copy_was_returned_it_is_not_sent_twice(copies: Stack) 
     assert folders(copies, "After", recipients[0]) == ["Junk"]
 
 
-def test_spam_causes_no_replies_and_redirects(copies: Stack) -> None:
+def test_spam_causes_no_replies_and_redirects(copies: Stack, lab: Any) -> None:
     domain = copies.make_domain("silent.test")
     addresses = ["ann@silent.test", "ben@silent.test"]
     ids = [mailbox(copies, domain, name) for name in ("ann", "ben")]
@@ -288,7 +269,8 @@ def test_spam_causes_no_replies_and_redirects(copies: Stack) -> None:
         (home / "sieve.active").write_text(f'require ["copy"];\nredirect :copy "to+{each}@remote.test";\n')
         os.chown(home / "sieve.active", home.stat().st_uid, home.stat().st_gid)
     # SPF allows it: only such senders get a reply.
-    copies.publish("silent-asks.test", "MX", f'@ TXT "v=spf1 ip4:{CLIENT} -all"')
+    copies.publish("silent-asks.test", "MX")
+    lab.dns.publish("silent-asks.test", "TXT", f"v=spf1 ip4:{CLIENT} -all")
     sender = "asks@silent-asks.test"
     with copies.afar(CLIENT) as client:
         client.sendmail(sender, addresses, letter(", ".join(addresses), "Silent", "X-Test-Score: 8\r\n", sender=sender))
