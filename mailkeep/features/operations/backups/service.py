@@ -31,7 +31,6 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.settings.backup import BackupSettings
 
-
 OperationRecord = wire.BackupOperationRecord
 """An operation as the API shows it."""
 to_record = wire.to_operation
