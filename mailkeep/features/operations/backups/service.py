@@ -263,6 +263,7 @@ async def _request(conn: Conn, who: Principal, operation: BackupOperation) -> No
     other = await store.find_open_operation(conn)
     raise OrchestratorBusy(
         "Another operation on backups is running; wait until it has finished, or cancel it.",
+        reason="backups",
         operation_id=str(other.id) if other else None,
     )
 
