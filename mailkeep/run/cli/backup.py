@@ -10,8 +10,18 @@ import typer
 
 from mailkeep.run.cli import backup_contents
 from mailkeep.run.cli.accounts import cli_principal
-from mailkeep.run.cli.backup_operations import BackupId, Wait, describe_progress, find_backup, finish, format_size
+from mailkeep.run.cli.backup_operations import (
+    BackupId,
+    Wait,
+    describe_progress,
+    find_backup,
+    finish,
+    format_size,
+    to_result,
+    wait_for_end,
+)
 from mailkeep.run.cli.output import (
+    REFUSED,
     AsJson,
     CommandResult,
     DataDir,
@@ -104,13 +114,19 @@ async def _create(data_dir: Path | None, wait: bool) -> CommandResult:
 
 
 async def _verify(data_dir: Path | None, backup: str | None, wait: bool) -> CommandResult:
+    from dataclasses import replace
+
     from mailkeep.features.operations.backups import service
 
     async with open_instance(data_dir) as app:
         async with app.db.tx() as conn:
             found = await find_backup(conn, backup)
             operation = await service.request_verification(conn, app, cli_principal(), found.id)
-        return await finish(app, operation, f"Backup {found.id} is being verified.", wait)
+        if not wait:
+            return await finish(app, operation, f"Backup {found.id} is being verified.", wait)
+        ended = await wait_for_end(app, operation)
+    compared = ended.result or {"ok": True, "detail": ""}
+    return replace(to_result(ended, [compared["detail"]]), **({} if compared["ok"] else {"code": REFUSED}))
 
 
 async def _prune(data_dir: Path | None, wait: bool) -> CommandResult:
@@ -189,9 +205,7 @@ async def _change_key(data_dir: Path | None) -> CommandResult:
 
     async with open_app(data_dir) as app:
         await service.change_password(app, cli_principal())
-    return CommandResult(
-        {"changed": True}, ["The repository's password was replaced. The recovery key is still valid."]
-    )
+    return CommandResult({"changed": True}, ["The repository's password was replaced. A recovery key stays valid."])
 
 
 def read_key(key_file: Path | None) -> str:
