@@ -339,7 +339,7 @@ async def _older_backups(scene: Scene) -> None:
     async with attach(scene.instance.data_dir, "scene") as app, app.db.tx() as conn:
         for days in range(20, 0, -1):
             at = app.clock() - timedelta(days=days)
-            size, added = (900 << 20) - days * (14 << 20), (14 << 20) + (days % 3) * (9 << 20)
+            size, added = (60 << 20) - days * (1 << 20), (2 << 20) + (days % 3) * (1 << 20)
             backup = Backup(uuid7(at), "running", "schedule", at, version="1")
             await backups.insert_backup(conn, backup)
             counts = Counts(3, 3, 41_000 - 600 * days)
