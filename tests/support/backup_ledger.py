@@ -49,7 +49,7 @@ class EndedBackup:
 
 
 @dataclass
-class Deeds:
+class Requests:
     """What was asked for and acknowledged, with the times, by token."""
 
     asked: dict[str, datetime] = field(default_factory=dict[str, datetime])
@@ -84,8 +84,8 @@ class BackupLedger:
         self._name = f"t{secrets.token_hex(3)}"
         self._token = re.compile(rf"{self._name}-\d+")
         self._numbers = itertools.count()
-        self.sent, self.arrived, self.deleted = Deeds(), Deeds(), Deeds()
-        self.made, self.removed, self.set = Deeds(), Deeds(), Deeds()
+        self.sent, self.arrived, self.deleted = Requests(), Requests(), Requests()
+        self.made, self.removed, self.set = Requests(), Requests(), Requests()
         self.moves = 0
         self.errors: list[str] = []
         self._aliases: dict[str, str] = {}
