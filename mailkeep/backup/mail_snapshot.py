@@ -2,7 +2,7 @@
 
 Files that Dovecot changes in place are copied. Locks, temporary files, caches and indexes are left out: Dovecot makes
 them again. Everything here only adds to the snapshot, so that it can be called twice: what exists at the first call is
-in it, even if it is deleted meanwhile.
+in it, even if it is deleted meanwhile. `source_tree` reads the folders, whose owners are not trusted.
 
 A message is moved and renamed at any time, also while its folder is read. Folders are therefore read until a pass finds
 nothing new; `new` before `cur`, because that is the way a message goes.
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
+from mailkeep.backup import source_tree
+from mailkeep.backup.source_tree import SourceFolder, copy_file, link_file, open_below, open_top, unless_blocked
 from mailkeep.core import failpoint
 
 MAILDIR = "Maildir"
@@ -63,28 +64,31 @@ def snapshot_mail(source: Path, target: Path, stop: Stop, *, is_last: bool = Tru
     in a thread. OSError.
     """
     target.mkdir(mode=0o700, exist_ok=True)
-    for home in _folders(source):
-        with contextlib.suppress(ValueError):
-            UUID(home.name)
-            snapshot_mailbox(home, target / home.name, stop, is_last=is_last)
+    with open_top(source) as root:
+        if root is None:
+            return
+        for name in filter(_is_mailbox, source_tree.list_folders(root)):
+            with open_below(root, name) as home:
+                if home:
+                    snapshot_mailbox(home, target / name, stop, is_last=is_last)
 
 
-def snapshot_mailbox(home: Path, target: Path, stop: Stop, *, is_last: bool = True) -> None:
+def snapshot_mailbox(home: SourceFolder, target: Path, stop: Stop, *, is_last: bool = True) -> None:
     """Add one mailbox to a snapshot."""
     links = _MailboxLinks(target / MAILDIR, stop)
     for number in range(_MOST_PASSES):
-        if not links.add(home / MAILDIR) and number:
+        if not links.add(home) and number:
             break
     if is_last:
-        links.remove_moved(home / MAILDIR)
+        links.remove_moved(home)
     failpoint.reach("backup.mailbox_linked")
-    maildir = home / MAILDIR
     target.mkdir(mode=0o700, exist_ok=True)
-    for folder in (maildir, *_mail_folders(maildir)):
-        _copy_state(folder, target / MAILDIR / folder.relative_to(maildir))
+    for name, folder in _mail_folders(home):
+        _copy_state(folder, target / MAILDIR / name)
     with contextlib.suppress(OSError):  # no link
-        (target / _ACTIVE_SCRIPT).write_text(os.readlink(home / _ACTIVE_SCRIPT), "utf-8")  # noqa: PTH115 - as text
-    copy_tree(home, target, stop, skip={MAILDIR}, skipped_suffixes=(".svbin", ".lock", ".log"))
+        active = os.readlink(_ACTIVE_SCRIPT, dir_fd=home.descriptor)
+        (target / _ACTIVE_SCRIPT).write_bytes(os.fsencode(active))
+    _copy_below(home, target, stop, {MAILDIR}, (".svbin", ".lock", ".log"))
 
 
 class _MailboxLinks:
@@ -102,16 +106,16 @@ class _MailboxLinks:
         target.touch()
         self._began = target.stat().st_mtime
 
-    def add(self, maildir: Path) -> int:
+    def add(self, home: SourceFolder) -> int:
         """Link the messages that are not yet in the snapshot; returns how many."""
         self._stop.check()
         added = 0
         self._seen_before, self._seen = self._seen, {}
-        for folder in (maildir, *_mail_folders(maildir)):
-            added += self._add_folder(folder, folder.name if folder != maildir else "")
+        for name, folder in _mail_folders(home):
+            added += self._add_folder(folder, name)
         return added
 
-    def _add_folder(self, folder: Path, name: str) -> int:
+    def _add_folder(self, folder: SourceFolder, name: str) -> int:
         target = self._target / name
         linked = self._linked.get(name)
         if linked is None:
@@ -120,21 +124,19 @@ class _MailboxLinks:
         added = 0
         for part in _MESSAGE_FOLDERS:
             (target / part).mkdir(mode=0o700, parents=True, exist_ok=True)
-            for entry in _files(folder / part):
-                base = base_name(entry.name)
-                seen.add(base)
-                if base in linked:
-                    continue
-                self._stop.check()
-                with contextlib.suppress(FileNotFoundError):  # renamed: the next pass finds it
-                    linked[base] = entry.inode()
-                    if not _link_message(Path(entry.path), target / part / entry.name):
-                        del linked[base]
+            with open_below(folder, part) as messages:
+                for file, inode in source_tree.list_files(messages) if messages else ():
+                    base = base_name(file)
+                    seen.add(base)
+                    if base in linked:
                         continue
-                    added += 1
+                    self._stop.check()
+                    if messages and link_file(messages, file, target / part / file):  # else the next pass finds it
+                        linked[base] = inode
+                        added += 1
         return added
 
-    def remove_moved(self, maildir: Path) -> None:
+    def remove_moved(self, home: SourceFolder) -> None:
         """Of several links of one message keep those that all listings since the first have: a message that is moved
         between folders gets a new name, and is found in both. A copied one has both names for longer. If it is moved
         all the time, keep what the last listing has: rather twice than not at all.
@@ -145,7 +147,7 @@ class _MailboxLinks:
             if not any(self._is_new(base) for names in found for _, base in names):
                 break
             self._stop.pause(_MOVE_SECONDS)
-            self.add(maildir)
+            self.add(home)
             lasting &= self._list_seen(self._seen)
         present = self._list_seen(self._seen)
         for names in self._find_repeated():
@@ -182,72 +184,53 @@ def base_name(name: str) -> str:
     return name.partition(":")[0]
 
 
-def copy_tree(
-    source: Path, target: Path, stop: Stop, *, skip: Collection[str] = (), skipped_suffixes: tuple[str, ...] = (_PART,)
-) -> None:
+def copy_tree(source: Path, target: Path, stop: Stop, *, skip: Collection[str] = ()) -> None:
     """Copy the regular files below a folder that are missing or older in `target`. `skip`: names at its top."""
-    for path in _walk(source, skip):
-        if path.name.endswith(skipped_suffixes):
-            continue
-        stop.check()
-        with contextlib.suppress(FileNotFoundError):
-            copy = target / path.relative_to(source)
-            found, existing = path.lstat(), copy.lstat() if copy.exists() else None
-            if existing and (existing.st_size, existing.st_mtime_ns) == (found.st_size, found.st_mtime_ns):
-                continue
-            copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            shutil.copy2(path, copy, follow_symlinks=False)
+    with open_top(source) as top:
+        if top:
+            _copy_below(top, target, stop, skip, (_PART,))
 
 
 def link_tree(source: Path, target: Path, stop: Stop) -> None:
     """Link the regular files below a folder, which never change, into `target`, unless they are there."""
     target.mkdir(mode=0o700, exist_ok=True)
-    for path in _walk(source, ()):
+    with open_top(source) as top:
+        for folder, name, path in source_tree.walk(top) if top else ():
+            stop.check()
+            if not name.endswith(_PART):
+                with unless_blocked():
+                    (target / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    link_file(folder, name, target / path)
+
+
+def _copy_below(
+    top: SourceFolder, target: Path, stop: Stop, skip: Collection[str], skipped_suffixes: tuple[str, ...]
+) -> None:
+    for folder, name, path in source_tree.walk(top, skip):
         stop.check()
-        copy = target / path.relative_to(source)
-        if not path.name.endswith(_PART):
+        if name.endswith(skipped_suffixes):
+            continue
+        with unless_blocked():
+            copy = target / path
             copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError, FileNotFoundError):
-                _link(path, copy)
+            existing = _state_of(copy.lstat()) if copy.exists() else None
+            copy_file(folder, name, copy, lambda found, existing=existing: _state_of(found) != existing)
 
 
-def _link_message(path: Path, target: Path) -> bool:
-    """Link or copy a message; False if it is gone."""
-    try:
-        _link(path, target)
-    except FileExistsError:
-        pass
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def _link(path: Path, target: Path) -> None:
-    try:
-        os.link(path, target, follow_symlinks=False)
-    except OSError as error:
-        if isinstance(error, FileExistsError | FileNotFoundError):
-            raise
-        # Another file system, or too many links.
-        if target.exists():
-            raise FileExistsError from None
-        shutil.copy2(path, target, follow_symlinks=False)
+def _state_of(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
 
 
 def _read_linked(target: Path) -> dict[str, int]:
     return {base_name(entry.name): entry.inode() for part in _MESSAGE_FOLDERS for entry in _files(target / part)}
 
 
-def _copy_state(folder: Path, target: Path) -> None:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        names = [
-            entry.name for entry in _files(folder) if entry.name in _COPIED or entry.name.startswith(_COPIED_PREFIX)
-        ]
-        target.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copy2(folder / name, target / name, follow_symlinks=False)
-                _cut_half_line(target / name)
+def _copy_state(folder: SourceFolder, target: Path) -> None:
+    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, _ in source_tree.list_files(folder):
+        is_state = name in _COPIED or name.startswith(_COPIED_PREFIX)
+        if is_state and copy_file(folder, name, target / name):
+            _cut_half_line(target / name)
 
 
 def _cut_half_line(path: Path) -> None:
@@ -261,32 +244,27 @@ def _cut_half_line(path: Path) -> None:
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _mail_folders(maildir: Path) -> Iterator[Path]:
-    for folder in _folders(maildir):
-        if folder.name.startswith("."):
-            yield folder
-
-
-def _folders(parent: Path) -> list[Path]:
+def _is_mailbox(name: str) -> bool:
     try:
-        with os.scandir(parent) as entries:
-            return sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+        return str(UUID(name)) == name
+    except ValueError:
+        return False
+
+
+def _mail_folders(home: SourceFolder) -> Iterator[tuple[str, SourceFolder]]:
+    """The open folders of a mailbox by the names of their directories, first INBOX (empty)."""
+    with open_below(home, MAILDIR) as maildir:
+        if maildir is None:
+            return
+        yield "", maildir
+        for name in source_tree.list_folders(maildir):
+            if name.startswith("."):
+                with open_below(maildir, name) as folder:
+                    if folder:
+                        yield name, folder
 
 
 def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The regular files in a folder; none if it is gone."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_file(follow_symlinks=False):
-                yield entry
-
-
-def _walk(source: Path, skip: Collection[str]) -> Iterator[Path]:
-    for entry in _files(source):
-        if entry.name not in skip:
-            yield Path(entry.path)
-    for folder in _folders(source):
-        if folder.name not in skip:
-            yield from _walk(folder, ())
+    """The files in a folder of the snapshot; none if it is missing."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        yield from entries

@@ -8,10 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from mailkeep.backup import index, mail_snapshot
+from mailkeep.backup import index, source_tree
 from mailkeep.backup.layout import MAIL
-from mailkeep.backup.mail_snapshot import SnapshotCancelled, Stop, link_tree, snapshot_mail, snapshot_mailbox
+from mailkeep.backup.mail_snapshot import SnapshotCancelled, Stop, link_tree, snapshot_mail
 from mailkeep.backup.queue_copy import copy_queue
+from mailkeep.backup.source_tree import SourceFolder
 
 HEAD = b"From: a@b.test\r\nMessage-ID:\r\n <%d@b.test>\r\n\r\nText\r\n"
 
@@ -66,19 +67,19 @@ def test_a_message_that_moves_is_there_once_and_a_copied_one_twice(
     moved, copied = put(home, "cur/100.moved:2,"), put(home, "cur/100.copied:2,")
     os.link(copied, home / "Maildir/.Work/cur/101.copy:2,")
     target = tmp_path / "copy"
-    listings = mail_snapshot._files
+    list_files = source_tree.list_files
 
-    def list_and_move(folder: Path):
-        entries = list(listings(folder))
-        if folder == home / "Maildir" / "cur" and moved.exists():
+    def list_and_move(folder: SourceFolder):
+        entries = list_files(folder)
+        if folder.path == home / "Maildir" / "cur" and moved.exists():
             moved.rename(home / "Maildir/.Work/cur/102.moved:2,S")
-        return iter(entries)
+        return entries
 
-    monkeypatch.setattr(mail_snapshot, "_files", list_and_move)
-    snapshot_mailbox(home, target, Stop(), is_last=False)
+    monkeypatch.setattr(source_tree, "list_files", list_and_move)
+    snapshot_mail(home.parent, target, Stop(), is_last=False)
     assert not moved.exists()
-    snapshot_mailbox(home, target, Stop())
-    assert names(target) == {
+    snapshot_mail(home.parent, target, Stop())
+    assert names(target / home.name) == {
         "Maildir/cur/100.copied:2,",
         "Maildir/.Work/cur/101.copy:2,",
         "Maildir/.Work/cur/102.moved:2,S",

@@ -1,4 +1,4 @@
-"""Repositories of each kind, at real servers: a folder, S3 (moto), REST (rclone, append-only) and SFTP (rclone)."""
+"""Repositories of each kind, at real servers: a folder, S3 (moto), REST (rclone, append-only) and SFTP (OpenSSH)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ import base64
 import os
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +20,7 @@ from mailkeep.backup.restic import Repository, RepositoryMissing, WrongKey
 from mailkeep.core.errors import Failure
 from mailkeep.settings.backup import BackupSettings
 from tests.support.ports import free_port
+from tests.support.repository_servers import SSHD, serving, serving_s3, serving_sftp
 
 pytestmark = pytest.mark.skipif(restic.find_program() is None, reason="restic is not installed: apt install restic")
 
@@ -37,43 +35,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@contextmanager
-def serving(port: int, command: Sequence[str]) -> Iterator[None]:
-    """Run a server until the end of the block; it listens at the beginning."""
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": tempfile.gettempdir()}
-    )
-    try:
-        deadline = time.monotonic() + 60
-        while True:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            assert process.poll() is None, f"{command[0]} ended"
-            assert time.monotonic() < deadline, f"{command[0]} does not listen"
-            time.sleep(0.05)
-        yield
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
 def require_rclone() -> None:
     if not os.access(RCLONE, os.X_OK):
         pytest.skip("rclone is not installed: apt install rclone")
 
 
-async def exercise(
-    settings: BackupSettings, folder: Path, *, is_append_only: bool = False, created_in: Path | None = None
-) -> Repository:
-    """Create (or in `created_in`, without the server), store, list, read back, and remove."""
+async def exercise(settings: BackupSettings, folder: Path, *, is_append_only: bool = False) -> Repository:
+    """Create, store, list, read back, and remove."""
     repository = Repository.from_settings(settings, folder)
     with pytest.raises(RepositoryMissing):
         await repository.open()
-    if created_in:
-        await Repository.from_settings(BackupSettings(repository=str(created_in)), folder).create()
-    else:
-        await repository.create()
+    await repository.create()
     await repository.open()
     summary = await repository.backup(folder / "source", ["mailkeep", "id=1"], "host")
     (snapshot,) = await repository.list_snapshots(["mailkeep"])
@@ -97,12 +69,9 @@ async def test_a_folder(folder: Path):
 
 
 async def test_s3(folder: Path):
-    port = free_port()
-    settings = BackupSettings(
-        repository=f"s3:http://127.0.0.1:{port}/bucket", s3_access_key="key", s3_secret_key="secret", s3_region="eu"
-    )
-    moto = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    with serving(port, moto):
+    with serving_s3() as port:
+        location = f"s3:http://127.0.0.1:{port}/bucket"
+        settings = BackupSettings(repository=location, s3_access_key="key", s3_secret_key="secret", s3_region="eu")
         repository = await exercise(settings, folder)
     # The server is away: an error after restic's retries, or as soon as the operation is cancelled.
     task = asyncio.create_task(repository.open())
@@ -142,35 +111,27 @@ async def test_a_rest_server_that_only_appends(folder: Path):
             await wrong.open()
 
 
-async def test_sftp_with_a_known_host(folder: Path):
-    require_rclone()
-    port = free_port()
+async def test_sftp_with_a_key_and_a_known_host(folder: Path):
+    if not os.access(SSHD, os.X_OK):
+        pytest.skip("sshd is not installed: apt install openssh-server")
     for name in ("user", "host", "stranger"):
         command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(command, check=True, timeout=60)
-    host_key = (folder / "host.pub").read_text().split(" ", 2)
-    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key[0]} {host_key[1]}\n")
-    (folder / "remote").mkdir()
-    settings = BackupSettings(
-        repository=f"sftp://mail@127.0.0.1:{port}/repository",
-        sftp_key_file=str(folder / "user"),
-        sftp_known_hosts_file=str(folder / "known_hosts"),
-    )
-    rclone = [
-        RCLONE,
-        "serve",
-        "sftp",
-        "--dir-cache-time",
-        "1ms",
-        "--addr",
-        f"127.0.0.1:{port}",
-        "--key",
-        str(folder / "host"),
-    ]
-    with serving(port, [*rclone, "--authorized-keys", str(folder / "user.pub"), str(folder / "remote")]):
-        # rclone's server sends no exit status, which restic takes for an error only when it creates a repository.
-        await exercise(settings, folder, created_in=folder / "remote" / "repository")
-        stranger = (folder / "stranger.pub").read_text().split(" ", 2)
-        (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {stranger[0]} {stranger[1]}\n")
-        with pytest.raises(Failure):
+    with serving_sftp(folder, folder / "host", folder / "user") as (user, port):
+        settings = BackupSettings(
+            repository=f"sftp://{user}@127.0.0.1:{port}/{folder}/repository",
+            sftp_key_file=str(folder / "user"),
+            sftp_known_hosts_file=str(folder / "known_hosts"),
+        )
+
+        def trust(name: str) -> None:
+            kind, key, *_ = (folder / f"{name}.pub").read_text().split()
+            (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {kind} {key}\n")
+
+        trust("host")
+        await exercise(settings, folder)
+        with pytest.raises(Failure, match="Permission denied"):
+            await Repository.from_settings(replace(settings, sftp_key_file=str(folder / "stranger")), folder).open()
+        trust("stranger")
+        with pytest.raises(Failure, match="Host key verification failed"):
             await Repository.from_settings(settings, folder).open()

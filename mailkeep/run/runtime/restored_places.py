@@ -104,7 +104,8 @@ def _set_owners(data_dir: Path, profile: str) -> None:
     generations.set_groups(InstancePaths(data_dir, data_dir))
     for name in ("redis/data", "rspamd/data"):
         _change_owner(data_dir / name, filter_account.pw_uid, filter_account.pw_gid)
-    _change_owner(data_dir / "lmtp", mailkeep.pw_uid, mailkeep.pw_gid)
+    # Without this journal all deliveries of queued mail are uncertain: what is in a mailbox as well is not added again.
+    shutil.rmtree(data_dir / "lmtp", ignore_errors=True)
     _change_owner(data_dir / "sieve-spool", mail_account.pw_uid, mailkeep.pw_gid)
     queue = data_dir / "postfix" / "queue"
     for folder in queue.iterdir() if queue.is_dir() else ():

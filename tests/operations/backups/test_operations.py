@@ -36,6 +36,7 @@ PLACES = (
     "backup.claimed",
     "backup.linked",
     "backup.database_copied",
+    "backup.queue_copied",
     "backup.mail_copied",
     "backup.indexed",
     "backup.staged",
@@ -226,6 +227,10 @@ async def test_an_external_database_is_refused(scene: Scene):
 @pytest.mark.parametrize("place", PLACES)
 async def test_a_killed_process_leaves_nothing_and_the_next_backup_works(scene: Scene, place: str):
     """The process is killed when it reaches the place; the next one ends the operation, and removes what it left."""
+    queued = scene.app.data_dir / "postfix" / "queue" / "active" / "A"  # of a full profile
+    queued.parent.mkdir(parents=True, exist_ok=True)
+    queued.write_text("")
+    queued.chmod(0o700)
     operation_id = await request(scene.app)
     killed = await run_trapped(scene.app.data_dir, place)
     assert killed == -signal.SIGKILL

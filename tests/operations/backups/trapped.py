@@ -1,4 +1,5 @@
-"""A process that performs operations on backups, and is killed when it reaches a failpoint.
+"""A process that performs operations on backups, among them of a queue, and is killed when it reaches a
+failpoint.
 
 `python -m tests.operations.backups.trapped DATA_DIR FAILPOINT [KIB_PER_SECOND]`; `-` is no failpoint.
 """
@@ -12,7 +13,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from mailkeep.app import App
+from mailkeep.backup.stage import StageSource
 from mailkeep.core import failpoint
+from mailkeep.features.operations.backups import engine
 from mailkeep.features.operations.backups.jobs import BackupWorker
 from mailkeep.run.runtime.context import attach
 
@@ -22,7 +26,11 @@ async def main(data_dir: Path, place: str, kib_per_second: int) -> None:
         if name == place:
             os.kill(os.getpid(), signal.SIGKILL)
 
+    def with_queue(app: App) -> StageSource:
+        return replace(source(app), queue=data_dir / "postfix" / "queue")
+
     failpoint.reach = reach
+    source, engine._source = engine._source, with_queue
     async with attach(data_dir, "trapped") as app:
         backup = replace(app.settings.backup, upload_kib_per_second=kib_per_second)
         app.settings = replace(app.settings, backup=backup)

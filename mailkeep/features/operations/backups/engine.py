@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -38,6 +39,7 @@ _MISSING = "Its snapshot is no longer in the repository."
 _LOCATION = "location"
 _PRUNE_EVERY_SECONDS = 86_400.0
 _PRUNED = "pruned"
+_STALLED_SECONDS = 3600.0  # restic itself waits for ever; it reports progress after each of its packs of 16 MiB
 _MOST_ADDED = 1000  # snapshots without a row that one operation adds
 _ID = "id="
 
@@ -197,10 +199,15 @@ async def _store(app: App, repository: Repository, source: StageSource, backup: 
     storing = asyncio.create_task(
         repository.backup(source.stage, [TAG, f"{_ID}{backup.id}"], instance_id(app.data_dir), keep)
     )
+    taken, taken_at = progress, monotonic()
     try:
         while not storing.done():
             await report("upload", progress.bytes_done, progress.total_bytes)
             await asyncio.wait({storing}, timeout=1.0)
+            if progress != taken:
+                taken, taken_at = progress, monotonic()
+            elif monotonic() - taken_at > _STALLED_SECONDS:
+                raise Failure("The repository has not taken anything for an hour. Is its server overloaded?")
         summary = storing.result()
     finally:
         storing.cancel()
