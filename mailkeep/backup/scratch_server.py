@@ -1,4 +1,5 @@
-"""A read-only PostgreSQL on a restored copy of the cluster, for verification and partial restores.
+"""A read-only PostgreSQL on a restored copy of the cluster, for verification and partial restores. Only the migrations
+that the copy lacks change it.
 
 Whoever can write to the repository chooses what is in the copy, also functions that its superuser owns and libraries
 that it loads. So nothing of its configuration counts: ours is given as arguments, with no TCP, no archiving and no
@@ -25,9 +26,11 @@ import psycopg
 
 from mailkeep.backup.restored_tree import remove_tree
 from mailkeep.core import confinement
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db import postgres_cluster
 from mailkeep.db.instance import ensure_own_folder, instance_id, run_folder
+from mailkeep.db.migrate import migrate
 from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import socket_urls
 from mailkeep.db.postgres_binaries import Binaries, cluster_major, find_binaries
@@ -88,8 +91,9 @@ class CopyUnusable(Failure):
 
 @asynccontextmanager
 async def serve_copy(database: Path, data_dir: Path) -> AsyncGenerator[DatabasePool]:
-    """Verify a restored copy of the cluster (pg_verifybackup), in which `check_tree` found nothing wrong, serve it, and
-    connect to it as the application's role. The folder may be moved. CopyUnusable if it is damaged; Failure.
+    """Verify a restored copy of the cluster (pg_verifybackup), in which `check_tree` found nothing wrong, serve it,
+    bring it to the schema of this version, and connect to it as the application's role. The folder may be moved.
+    CopyUnusable if it is damaged; Failure, also if it has a newer schema.
 
     Call it from the main thread: the server ends with it.
     """
@@ -103,6 +107,7 @@ async def serve_copy(database: Path, data_dir: Path) -> AsyncGenerator[DatabaseP
         process = _start(location, binaries, run)
         try:
             await _wait_until_ready(process, run)
+            await _migrate(socket_urls(run).owner)
             pool = DatabasePool(socket_urls(run).app, min_size=1, max_size=4, application_name="mailkeep verification")
             await pool.open()
             try:
@@ -238,6 +243,18 @@ async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path) -> None
         if monotonic() > deadline:
             raise Failure(f"PostgreSQL does not answer on the copy after {_READY_WITHIN:.0f} s: {reason}")
         await asyncio.sleep(0.05)
+
+
+async def _migrate(owner_url: str) -> None:
+    """Apply the migrations that the copy of an older version lacks. Failure."""
+    try:
+        await migrate(owner_url, utc_now)
+    except Failure as failure:
+        raise Failure(
+            f"The backup's database can't be read: {failure} The whole backup can be restored into an empty folder by "
+            "the version that made it (`mailkeep restore`).",
+            permanent=True,
+        ) from failure
 
 
 def _to_failure(what: str, status: int, output: bytes) -> Failure:

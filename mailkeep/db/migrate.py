@@ -234,7 +234,8 @@ async def _session(url: str) -> AsyncGenerator[Conn]:
             row_factory=dict_row,
             connect_timeout=10,
             application_name="mailkeep migrate",
-            options="-c statement_timeout=0 -c client_min_messages=warning -c timezone=UTC",
+            options="-c statement_timeout=0 -c client_min_messages=warning -c timezone=UTC"
+            " -c default_transaction_read_only=off",  # which the copy of a backup has
         ) as conn:
             yield conn
     except psycopg.Error as error:

@@ -1461,10 +1461,12 @@ TABLE system_mail
     created_at timestamp with time zone NOT NULL
     next_attempt_at timestamp with time zone
     claims integer NOT NULL DEFAULT 0
+    held boolean NOT NULL DEFAULT false
     CONSTRAINT system_mail_pkey PRIMARY KEY (id)
     CREATE INDEX system_mail_by_age ON system_mail USING btree (created_at)
     CREATE UNIQUE INDEX system_mail_collecting ON system_mail USING btree (kind, recipient) WHERE (collects AND (claims = 0))
-    CREATE INDEX system_mail_due ON system_mail USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL)
+    CREATE INDEX system_mail_due ON system_mail USING btree (next_attempt_at) WHERE ((next_attempt_at IS NOT NULL) AND (NOT held))
+    CREATE INDEX system_mail_held ON system_mail USING btree (id) WHERE held
     CREATE INDEX system_mail_recent ON system_mail USING btree (kind, recipient, created_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -41,7 +42,15 @@ class Guards:
 
     def start(self, seconds: float = 60) -> subprocess.Popen[str]:
         versions = [str(self.prefix / "versions" / version) for version in ("1.0", "1.1")]
-        command = [sys.executable, "-I", upgrade_guard.__file__, *versions, str(seconds), '["up", "--profile", "full"]']
+        command = [
+            sys.executable,
+            "-I",
+            upgrade_guard.__file__,
+            *versions,
+            str(seconds),
+            str(self.prefix),
+            '["up", "--profile", "full"]',
+        ]
         guard = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.all.append(guard)
         return guard
@@ -66,10 +75,13 @@ def test_the_old_version_continues_in_the_same_process(prefix: Path, guards: Gua
     write(prefix, "1.1", script)
     if not script:
         (prefix / "versions/1.1/bin/mailkeep").unlink()
+    (prefix / upgrade_guard.RECORD).write_text('{"old": "1.0"}')
     guard = guards.start()
     lines = guard.communicate(timeout=30)[0].splitlines()
     assert lines[0].endswith("Mailkeep 1.0 starts again.")
     assert lines[1] == f"old {guard.pid} up --profile full"
+    noted = json.loads((prefix / upgrade_guard.RECORD).read_text())
+    assert noted == {"old": "1.0", "reason": lines[0].removesuffix(": Mailkeep 1.0 starts again.") + "."}
 
 
 def test_what_is_not_accepted_in_time_is_ended(prefix: Path, guards: Guards) -> None:

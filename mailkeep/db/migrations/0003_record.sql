@@ -276,10 +276,12 @@ CREATE TABLE system_mail (
     collects        boolean NOT NULL,
     created_at      timestamptz NOT NULL,
     next_attempt_at timestamptz,                                                    -- NULL: finished
-    claims          integer NOT NULL DEFAULT 0
+    claims          integer NOT NULL DEFAULT 0,
+    held            boolean NOT NULL DEFAULT false                                  -- after a restore, until released
 );
 CREATE UNIQUE INDEX system_mail_collecting ON system_mail (kind, recipient) WHERE collects AND claims = 0;
-CREATE INDEX system_mail_due ON system_mail (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX system_mail_due ON system_mail (next_attempt_at) WHERE next_attempt_at IS NOT NULL AND NOT held;
+CREATE INDEX system_mail_held ON system_mail (id) WHERE held;
 CREATE INDEX system_mail_recent ON system_mail (kind, recipient, created_at);
 CREATE INDEX system_mail_by_age ON system_mail (created_at);
 

@@ -27,12 +27,12 @@ _MAILDIR_FOLDERS = frozenset({"cur", "new", "tmp"})
 _HOME_PREFIXES = ("sieve", ".dovecot.lda-dupes", ".dovecot.svbin")
 
 
-def separate_homes(root: Path) -> int:
+def separate_homes(root: Path, *, is_restored: bool = False) -> int:
     """Move mail that is still in the homes below `root` into a Maildir in each. Returns the number of changed homes.
 
-    It only renames: mail, flags, subscriptions and indexes do not change. After a full restore the link to the active
-    script is made again. Idempotent, and safe against a crash. Nothing else may use the mailboxes at the same time.
-    Raises OSError.
+    It only renames: mail, flags, subscriptions and indexes do not change. `is_restored`: after a full restore the link
+    to the active script is made again. Idempotent, and safe against a crash. Nothing else may use the mailboxes at the
+    same time. Raises OSError.
     """
     if not root.exists():
         return 0
@@ -43,7 +43,8 @@ def separate_homes(root: Path) -> int:
     with os.scandir(root) as entries:
         homes = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
     for home in sorted(homes):
-        link_active_script(home)
+        if is_restored:
+            link_active_script(home)
         if _holds_mail(home):
             moving = home.with_name(home.name + _MOVING)
             home.rename(moving)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -75,8 +74,8 @@ def act(
 ) -> None:
     """Flush, hold, release or delete messages: by queue ID, by address, or all.
 
-    `release --all` also releases the scheduled messages and webhook deliveries that a full restore holds, in both
-    profiles.
+    `release --all` also releases all else that a full restore holds, in both profiles: scheduled messages, webhook
+    deliveries, mail of the server itself, mail that Sieve sends, and what local programs have submitted.
     """
     from mailkeep.features.mailflow.queue.model import QueueFilter
 
@@ -135,10 +134,10 @@ async def _act(
     chosen = QueueSelection(*selection)
     async with open_instance(data_dir, needs_full=not (action == "release" and chosen.is_all)) as app:
         affected = await service.act(app, cli_principal(), action, chosen, dry_run=dry_run)
-    rows, what = affected.rows, f"{affected.messages} messages"
+    what, released = f"{affected.messages} messages", affected.released
     data: dict[str, Any] = {"affected": affected.messages, "dry_run": dry_run}
-    if rows.scheduled_messages or rows.webhook_deliveries:
-        what += f", {rows.scheduled_messages} scheduled messages and {rows.webhook_deliveries} webhook deliveries"
-        data["released"] = asdict(rows)
+    if any(released.values()):
+        what += "".join(f", {count} {name.replace('_', ' ')}" for name, count in released.items() if count)
+        data["released"] = released
     line = f"{action}: would apply to {what}." if dry_run else f"{action}: done for {what}."
     return CommandResult(data, [line])

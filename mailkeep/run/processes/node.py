@@ -151,7 +151,7 @@ class NodeAgent:
 
     async def keep_performing_tasks(self) -> None:
         """Perform tasks until cancelled; checks every second, in case a notification was missed."""
-        queue_tasks = queue.task_handlers(self.app, self.paths.postfix_conf, self.paths.postfix_queue)
+        queue_tasks = queue.task_handlers(self.app, self.paths)
         mail_account = pwd.getpwnam(MAIL_ACCOUNT)
         script_tasks = ScriptTasks(
             self.app, (mail_account.pw_uid, mail_account.pw_gid), partial(node_health.read_sieve_settings, self.paths)

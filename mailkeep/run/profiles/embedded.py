@@ -52,9 +52,19 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.net.client import OutboundClient
 from mailkeep.run.processes import sandbox, sendmail, smtp, worker
-from mailkeep.run.runtime import descriptors, full_restore, http, log_rotation, logs, state, stored_settings, tasks
+from mailkeep.run.runtime import (
+    descriptors,
+    full_restore,
+    http,
+    log_rotation,
+    logs,
+    state,
+    stored_settings,
+    tasks,
+    upgrade_record,
+)
 from mailkeep.run.runtime.connection_limits import HttpLimits
-from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
+from mailkeep.run.runtime.context import RESTORED, audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.listener_certificate import ListenerCertificate
 from mailkeep.run.runtime.metrics_flush import flush_counters
@@ -87,7 +97,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
     async with contextlib.AsyncExitStack() as stack:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
-        separate_homes(mail_root(data_dir))
+        separate_homes(mail_root(data_dir), is_restored=(data_dir / RESTORED).exists())
         # Ports first: the operator sees an error before anything has started.
         settings = loaded.settings
         public = HttpListener.on_socket(http.bind(*parse_endpoint(settings.http.listen), http.API))
@@ -169,6 +179,7 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         stack.push_async_callback(outbound.close)
         if line := await full_restore.complete_at_start(app):
             print_line(line)
+        await upgrade_record.settle_at_start(app)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
             await routing.apply_settings(conn, settings, app.clock())

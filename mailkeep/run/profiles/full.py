@@ -56,6 +56,7 @@ from mailkeep.run.runtime import (
     services,
     state,
     stored_settings,
+    upgrade_record,
 )
 from mailkeep.run.runtime.context import attach, make_data_dir, open_vault
 from mailkeep.run.runtime.prefork import PreforkServer
@@ -224,6 +225,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
             await apply.recover_at_start(app, InstancePaths(data_dir, run_folder(data_dir)))
             if line := await full_restore.complete_at_start(app, run_folder(data_dir) / "pg"):
                 print_line(line)
+            await upgrade_record.settle_at_start(app)
             async with app.db.tx() as conn:
                 loaded, revision = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
                 app.settings = loaded.settings

@@ -28,6 +28,8 @@ from mailkeep.settings.tree import DatabaseSettings
 SECRET = "secret"
 UNFINISHED_RESTORE = ".restore"
 """The folder of a full restore in the data directory, until it is complete."""
+RESTORED = "restored.json"
+"""The file in the data directory from a full restore until the first start has completed it."""
 DEFAULT_DATA_DIR = Path("data")
 FULL_DATA_DIR = Path("/var/lib/mailkeep")
 

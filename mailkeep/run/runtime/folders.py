@@ -23,6 +23,7 @@ from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.run.cli import install
 from mailkeep.run.cli.sendmail import DEFAULT_SOCKET
 from mailkeep.run.runtime import generations
+from mailkeep.run.runtime.context import RESTORED
 
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT, install.EDGE_ACCOUNT)
 
@@ -67,7 +68,7 @@ def _create_for_daemons(paths: InstancePaths) -> None:
 def _create_for_content(paths: InstancePaths) -> None:
     """Folders for mailboxes, owned by Dovecot's account, and for content and journals, owned by our own account."""
     mail_account, mailkeep = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
-    separate_homes(paths.mail_root)
+    separate_homes(paths.mail_root, is_restored=(paths.data / RESTORED).exists())
     content_folders = [(paths.data / name, mailkeep) for name in ("tmp", "content")]
     mail_folders = [(folder, mail_account) for folder in (paths.mail_root, paths.probe_home)]
     for folder, owner in (*mail_folders, *content_folders, (paths.lmtp_journal.parent, mailkeep)):

@@ -37,11 +37,10 @@ from mailkeep.features.record.holds import service as holds
 from mailkeep.features.record.holds.model import RestoredBackup
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import restored_places, webmail
-from mailkeep.run.runtime.context import UNFINISHED_RESTORE, create_data_dir
+from mailkeep.run.runtime.context import RESTORED, UNFINISHED_RESTORE, create_data_dir
 
 TAG = "mailkeep"
 """The tag of Mailkeep's snapshots."""
-_RESTORED = "restored.json"
 _CLUSTER = "cluster"
 _ID = "id="
 _IGNORED = frozenset({"lock", "lost+found", UNFINISHED_RESTORE})
@@ -195,7 +194,7 @@ async def complete_at_start(app: App, webmail_sockets: Path | None = None) -> st
     was just restored. Returns the line to print about it. `webmail_sockets`: the folder of the database's socket, if
     there may be sessions of the webmail.
     """
-    path = app.data_dir / _RESTORED
+    path = app.data_dir / RESTORED
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -214,7 +213,8 @@ async def complete_at_start(app: App, webmail_sockets: Path | None = None) -> st
     path.unlink()
     return (
         f"Restored from the backup of {iso(found.began_at)}: all sessions have ended. On hold are the mail queue, "
-        f"{rows.scheduled_messages} scheduled messages and {rows.webhook_deliveries} webhook deliveries, until "
+        f"{rows.scheduled_messages} scheduled messages, {rows.webhook_deliveries} webhook deliveries, "
+        f"{rows.system_mails} messages of the server itself, and mail of Sieve and of local programs, until "
         "`mailkeep queue act release --all`."
     )
 
@@ -240,7 +240,7 @@ async def _perform(
     failpoint.reach("restore.placed")
     warning = await _add_own_key(repository, data_dir)
     marker = _Restored(plan.backup.id, plan.manifest.began_at, at)
-    write_atomically(data_dir / _RESTORED, msgspec.json.encode(marker).decode() + "\n", 0o600)
+    write_atomically(data_dir / RESTORED, msgspec.json.encode(marker).decode() + "\n", 0o600)
     await asyncio.to_thread(os.sync)
     failpoint.reach("restore.synced")
     await asyncio.to_thread(restored_tree.remove_tree, folder)

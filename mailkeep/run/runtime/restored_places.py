@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import grp
 import os
 import pwd
 import shutil
@@ -16,11 +15,13 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.instance import INSTANCE_ID, instance_id
 from mailkeep.db.postgres_cluster import ClusterLocation, choose_location
 from mailkeep.features.record.audit.service import HEAD_FILE
+from mailkeep.mail.daemons import held_mail
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix.queue import STATE_FOLDERS
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import generations, state
 from mailkeep.run.runtime.context import SECRET
+from mailkeep.run.runtime.upgrade_guard import RECORD
 
 _MAILDROP = "maildrop"
 # Entries of a data directory that come from another part of the snapshot, or from no backup.
@@ -41,7 +42,9 @@ def place(
     for name in (CONTENT, MAIL):
         if (tree / name).is_dir():
             (tree / name).rename(data_dir / name)
-    held = _place_queue(tree / QUEUE, data_dir / "postfix" / "queue")
+    paths = InstancePaths(data_dir, data_dir)
+    held_mail.hold(data_dir, paths.sieve_spool / "new", tree / QUEUE / _MAILDROP)
+    held = _place_queue(tree / QUEUE, paths.postfix_queue)
     state.keep_profile(data_dir, is_full=profile == "full")
     if os.geteuid() == 0:
         _set_owners(data_dir, profile)
@@ -57,8 +60,8 @@ def _place_instance(source: Path, data_dir: Path, manifest: Manifest) -> None:
         target = data_dir / entry.name
         if entry.name.startswith("."):
             continue  # a draft of a file that was just being written
-        if entry.name == HEAD_FILE:
-            continue  # of a seal that the older copy of the database may lack
+        if entry.name in (HEAD_FILE, RECORD):
+            continue  # of a seal that the older copy of the database may lack; of an upgrade on the old machine
         if entry.name in _NOT_OF_INSTANCE or target.exists():
             raise HostileSnapshot(
                 f"The snapshot has an unexpected file of the instance: {entry.name!r}.", permanent=True
@@ -69,10 +72,7 @@ def _place_instance(source: Path, data_dir: Path, manifest: Manifest) -> None:
 
 
 def _place_queue(source: Path, queue: Path) -> int:
-    """Move Postfix's messages, all on hold, and their logs; returns the number of messages.
-
-    What a local program has submitted in the moment of the backup (`maildrop`) has another format, and can't be held.
-    """
+    """Move Postfix's messages, all on hold, and their logs; returns the number of messages."""
     if not source.is_dir():
         return 0
     for folder in sorted(source.iterdir()):
@@ -110,9 +110,6 @@ def _set_owners(data_dir: Path, profile: str) -> None:
     queue = data_dir / "postfix" / "queue"
     for folder in queue.iterdir() if queue.is_dir() else ():
         _change_owner(folder, postfix.pw_uid, postfix.pw_gid)
-        if folder.name == _MAILDROP:
-            os.chown(folder, postfix.pw_uid, grp.getgrnam("postdrop").gr_gid)
-            folder.chmod(0o1730)
     for folder in (queue, queue.parent):
         if folder.is_dir():
             folder.chmod(0o755)

@@ -22,6 +22,7 @@ from mailkeep.features.mailflow.scheduling import jobs as scheduling, service as
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
+from mailkeep.features.operations.backups import service as backups
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.messages import jobs as messages
@@ -61,6 +62,8 @@ async def housekeeping(app: App) -> None:
     await reports.prune(app)
     async with app.db.tx() as conn:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
+        if confirmed:
+            await backups.prune(conn, confirmed)
     if confirmed:
         await sandbox.prune(app, confirmed - timedelta(days=app.settings.retention.content_days))
 

@@ -24,15 +24,13 @@ from mailkeep import __version__
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.clock import utc_now
-from mailkeep.core.errors import Failure
+from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.principal import Principal
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, lock_holder, run_folder, write_atomically
 from mailkeep.db.migrate import FOLDER, migrate, read_schema
 from mailkeep.features.operations.backups import service as backups
 from mailkeep.features.operations.orchestrator import service as orchestrator
-from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.cli import inspection
 from mailkeep.run.runtime import (
@@ -42,6 +40,7 @@ from mailkeep.run.runtime import (
     state,
     upgrade_environment,
     upgrade_guard,
+    upgrade_record,
     upgrade_wheel,
 )
 from mailkeep.run.runtime.state import InstanceState
@@ -178,10 +177,7 @@ async def perform(
         failpoint.reach("upgrade.backed_up")
         await _require_idle(app)
         before = await _Health.read(data_dir, preparation.instance)
-        async with app.db.tx() as conn:
-            details = {"from": __version__, "to": wheel.version, "sha256": wheel.sha256}
-            action = AuditAction("server.upgrade", AuditTarget("server", None), details=details)
-            await audit.record(conn, who, app.clock(), action)
+        await upgrade_record.begin(app, who, wheel.version, wheel.sha256)
     trial = _Trial(data_dir, preparation.instance, wheel.version)
     try:
         report(f"Restarting as {wheel.version} …")
@@ -192,11 +188,26 @@ async def perform(
         failpoint.reach("upgrade.checked")
         upgrade_environment.switch(preparation.installation, environment)
     except (Failure, OSError) as failure:
+        upgrade_record.note_reason(data_dir, str(failure))
         await trial.go_back(failure)
     except BaseException:
         trial.end_new()
         raise
     failpoint.reach("upgrade.switched")
+    await _finish(preparation, environment, who, report)
+
+
+async def _finish(preparation: Preparation, environment: Path, who: Principal, report: Report) -> None:
+    """Record that the new version is accepted, and remove what no version uses any more. Fails with a line only."""
+    try:
+        async with context.attach(preparation.data_dir, "upgrade") as app:
+            await upgrade_record.settle(app, is_accepted=True, version=preparation.wheel.version, who=who)
+        removed = await asyncio.to_thread(upgrade_environment.remove_unused, preparation.installation, environment)
+    except (Failure, Unavailable, OSError) as error:
+        report(f"The upgrade is done, but not all of what follows: {error}")
+        return
+    if removed:
+        report(f"Removed the environments of {', '.join(removed)}.")
 
 
 async def rehearse(wheel: Wheel, data_dir: Path) -> None:
@@ -319,6 +330,9 @@ class _Trial:
             if monotonic() - began > _START_SECONDS:
                 raise Failure(f"{why} Mailkeep {__version__} does not run either: start it.", permanent=True) from why
             await asyncio.sleep(_POLL_SECONDS)
+        with contextlib.suppress(Failure, Unavailable):  # else the next start does it
+            async with context.attach(self._data_dir, "upgrade") as app:
+                await upgrade_record.settle(app, is_accepted=True)  # unless its start has done so
         raise Failure(f"{why} Mailkeep {__version__} runs again.", permanent=True) from why
 
     def end_new(self, number: signal.Signals = signal.SIGTERM) -> None:

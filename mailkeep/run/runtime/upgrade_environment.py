@@ -10,6 +10,7 @@ the old one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
@@ -22,9 +23,10 @@ from pathlib import Path
 
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import write_atomically
+from mailkeep.run.runtime.upgrade_guard import CURRENT, VERSION
 from mailkeep.run.runtime.upgrade_wheel import LOCK, Wheel
 
-_VERSIONS, _CURRENT, _RELEASE_KEY, _COMPLETE = "versions", "current", "release-key.pem", ".wheel"
+_VERSIONS, _CURRENT, _RELEASE_KEY, _COMPLETE = "versions", CURRENT, "release-key.pem", ".wheel"
 _HOW = "docs/howto/upgrades.md says how to install it so that it can be upgraded"
 _INSTALL_SECONDS, _CHECK_SECONDS = 1800, 120
 _SPARE_BYTES = 200_000_000
@@ -75,6 +77,36 @@ def find_installation() -> Installation:
     if not os.access(own.parent, os.W_OK):
         raise Failure(f"This account can't write to {own.parent}.", permanent=True)
     return Installation(prefix, own)
+
+
+def remove_unused(installation: Installation, environment: Path) -> list[str]:
+    """Remove the environments of all versions but this one, which was running until now, and the new one, unless a
+    process uses them: that of another instance, or a guard. Returns the versions. Blocks. OSError.
+    """
+    kept = {installation.own, environment}
+    unused = [
+        path
+        for path in installation.own.parent.iterdir()
+        if VERSION.fullmatch(path.name) and path.is_dir() and not path.is_symlink() and path not in kept
+    ]
+    in_use = _list_in_use(unused)
+    removed = sorted(set(unused) - in_use)
+    for path in removed:
+        (path / _COMPLETE).unlink(missing_ok=True)  # so that half of it is never taken for a whole
+        shutil.rmtree(path)
+    return [path.name for path in removed]
+
+
+def _list_in_use(environments: Sequence[Path]) -> set[Path]:
+    """The environments of running processes: by their arguments, and the libraries that they have loaded."""
+    found: set[Path] = set()
+    for process in Path("/proc").iterdir():
+        if environments and process.name.isdigit():
+            for name in ("cmdline", "maps"):
+                with contextlib.suppress(OSError):  # it has ended, or is another account's
+                    content = (process / name).read_bytes()
+                    found.update(path for path in environments if os.fsencode(f"{path}/") in content)
+    return found
 
 
 def require_space(installation: Installation, wheel: Wheel) -> None:

@@ -26,10 +26,15 @@ from typing import NoReturn
 
 REQUEST = "upgrade-request"
 """The file in the data directory with the version that `up` is to be replaced by."""
+CURRENT = "current"
+"""The link to the environment in use."""
+RECORD = "upgrade.json"
+"""The file in the data directory about the trial of a version (`upgrade_record`)."""
 ACCEPT_SECONDS = 420
 """How long the new version has from its start until it is accepted."""
 _VALID_SECONDS = 30.0
-_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}")
+VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){1,3}")
+"""The name of the folder of an environment."""
 _LOOK_SECONDS, _STOP_SECONDS, _LEFTOVER_SECONDS = 0.2, 30.0, 5.0
 _PR_SET_PDEATHSIG = 1
 # Loaded here, because nothing may be imported between fork and exec.
@@ -55,17 +60,26 @@ def become_guard(data_dir: Path) -> None:
         path.unlink(missing_ok=True)
     own = Path(sys.prefix).resolve()
     new = own.parent / version
-    if not (0 <= age < _VALID_SECONDS and _VERSION.fullmatch(version) and (new / "bin" / "mailkeep").exists()):
+    if not (0 <= age < _VALID_SECONDS and VERSION.fullmatch(version) and (new / "bin" / "mailkeep").exists()):
         return
     sys.stdout.flush()
     arguments = json.dumps(sys.argv[1:])
-    program = [sys.executable, "-I", str(Path(__file__)), str(own), str(new), str(accept_seconds), arguments]
+    program = [
+        sys.executable,
+        "-I",
+        str(Path(__file__)),
+        str(own),
+        str(new),
+        str(accept_seconds),
+        str(data_dir),
+        arguments,
+    ]
     os.execv(sys.executable, program)  # noqa: S606 - no shell
 
 
 class _Guard:
-    def __init__(self, old: Path, new: Path, seconds: float, arguments: Sequence[str]) -> None:
-        self._old, self._new, self._arguments = old, new, arguments
+    def __init__(self, old: Path, new: Path, seconds: float, data_dir: Path, arguments: Sequence[str]) -> None:
+        self._old, self._new, self._data_dir, self._arguments = old, new, data_dir, arguments
         self._deadline = time.monotonic() + seconds
         self._is_stopping = False
         self._child: subprocess.Popen[bytes] | None = None
@@ -108,7 +122,7 @@ class _Guard:
         )
 
     def _is_accepted(self) -> bool:
-        return (self._new.parent.parent / "current").resolve() == self._new
+        return (self._new.parent.parent / CURRENT).resolve() == self._new
 
     def _end(self, child: subprocess.Popen[bytes]) -> None:
         child.terminate()
@@ -125,12 +139,24 @@ class _Guard:
 
     def _go_back(self, why: str) -> NoReturn:
         print(f"Mailkeep {self._new.name} {why}: Mailkeep {self._old.name} starts again.", flush=True)  # noqa: T201
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            self._note(f"Mailkeep {self._new.name} {why}.")
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         program = str(self._old / "bin" / "mailkeep")
         os.execv(program, [program, *self._arguments])  # noqa: S606 - no shell
 
+    def _note(self, reason: str) -> None:
+        """Note the reason for the audit log, unless `mailkeep upgrade` has noted one."""
+        path = self._data_dir / RECORD
+        record = json.loads(path.read_text("utf-8"))
+        if record.get("reason") is None:
+            draft = path.with_name(f".{RECORD}.new")
+            draft.write_text(json.dumps({**record, "reason": reason}), "utf-8")
+            draft.chmod(0o600)
+            draft.replace(path)
+
 
 if __name__ == "__main__":
-    _old, _new, _seconds, _arguments = sys.argv[1:5]
-    sys.exit(_Guard(Path(_old), Path(_new), float(_seconds), json.loads(_arguments)).run())
+    _old, _new, _seconds, _data_dir, _arguments = sys.argv[1:6]
+    sys.exit(_Guard(Path(_old), Path(_new), float(_seconds), Path(_data_dir), json.loads(_arguments)).run())

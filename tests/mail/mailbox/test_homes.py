@@ -75,8 +75,10 @@ def test_a_restored_home_gets_the_link_to_its_script_again(tmp_path: Path):
         (home / "sieve" / "main.sieve").write_text("keep;")
         (home / "sieve.active").write_text(text)
     (tmp_path / "good" / "x.sieve").write_text("discard;")
+    assert separate_homes(tmp_path) == 0
+    assert not (tmp_path / "good" / "sieve.active").is_symlink(), "other starts do not look"
     for _ in range(2):
-        assert separate_homes(tmp_path) == 0
+        assert separate_homes(tmp_path, is_restored=True) == 0
         assert str((tmp_path / "good" / "sieve.active").readlink()) == "sieve/main.sieve"
         assert not (tmp_path / "missing" / "sieve.active").exists()
         assert not (tmp_path / "outside" / "sieve.active").is_symlink()

@@ -16,6 +16,7 @@ from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import Action, PostqueueEntry, PostqueueRecipient
 
@@ -58,7 +59,7 @@ async def answering(
     waiters = Waiters(messages)
     before = app.settings
     app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
-    queue_tasks = queue.task_handlers(app, Path("conf"), Path("queue"))
+    queue_tasks = queue.task_handlers(app, InstancePaths(app.data_dir, app.data_dir))
     performers = {**queue_tasks, **(handlers or {})}
 
     async def work() -> None:

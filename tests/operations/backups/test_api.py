@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,9 @@ import pytest
 
 from mailkeep.backup import restic
 from mailkeep.core.ids import uuid7
-from mailkeep.features.operations.backups import rules
+from mailkeep.features.operations.backups import rules, service
+from mailkeep.features.record.system_mail import texts
+from mailkeep.features.record.system_mail.model import SystemMail
 from tests.support.client import EXAMPLE, PASSWORD, Api, faults, reason
 
 pytestmark = pytest.mark.skipif(restic.find_program() is None, reason="restic is not installed")
@@ -162,3 +165,38 @@ def test_what_is_overdue(every: str, days: int, late: bool):
 
     at = datetime(2026, 3, 1, tzinfo=UTC)
     assert rules.is_overdue(every, at - timedelta(days=days), at) == late
+
+
+async def test_super_admins_get_mail_about_a_restore_and_its_end(api: Api):
+    backup_id, mailbox = await api.backup(), await api.mailbox(f"ron@{EXAMPLE}")
+    body: dict[str, Any] = {"scope": "mailbox", "mailbox_id": str(mailbox), "current_password": PASSWORD}
+    assert (await api.sue.post(f"/backups/{backup_id}/restore", body | {"dry_run": True})).status == 202
+    await api.sql("UPDATE backup_operations SET state = 'succeeded', finished_at = now()")
+    assert await api.sql("SELECT FROM system_mail") == [], "a dry run changes nothing"
+    done = await api.sue.post(f"/backups/{backup_id}/restore", body | {"confirm": True})
+    assert done.status == 202, done.body
+    assert (await api.sue.post(f"/backups/{backup_id}/cancel", {})).status == 202
+    mails = await api.sql("SELECT id, kind, recipient, items, item_count, created_at FROM system_mail ORDER BY id")
+    items = [mail["items"][0] for mail in mails]
+    assert {each["step"] for each in items} == {"requested", "cancelled"}
+    assert {each["what"] for each in items} == {f"the mailbox ron@{EXAMPLE}"}
+    text = texts.write(SystemMail(**mails[0], claims=0), "mail.example.test").body
+    assert f"Requested: a restore of the mailbox ron@{EXAMPLE} from the backup of " in text
+    actions = [each["action"] for each in (await api.sue.get("/audit?limit=20")).data]
+    assert actions.count("backup.restore_cancelled") == 1
+
+
+async def test_old_operations_and_failed_backups_are_deleted(api: Api):
+    stored, failed, newest = [await api.backup() for _ in range(3)]
+    await api.sql(
+        "UPDATE backups SET finished_at = %(at)s, state = CASE WHEN id = %(stored)s THEN 'succeeded' ELSE 'failed' END",
+        at=api.clock(),
+        stored=stored,
+    )
+    await api.sue.post(f"/backups/{stored}/verify", {})
+    await api.sql("UPDATE backup_operations SET state = 'failed', finished_at = %(at)s", at=api.clock())
+    for days, left in ((89, [stored, failed, newest]), (91, [stored, newest])):
+        async with api.app.db.tx() as conn:
+            await service.prune(conn, api.clock() + timedelta(days=days))
+        assert [row["id"] for row in await api.sql("SELECT id FROM backups ORDER BY id")] == left
+        assert len(await operations(api)) == len(left) - 2

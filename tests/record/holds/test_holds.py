@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
@@ -12,6 +13,10 @@ from mailkeep.core.clock import iso
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.record.holds import service
 from mailkeep.features.record.holds.model import HeldRows, RestoredBackup
+from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail.model import SuperAdminNotice
+from mailkeep.mail.daemons import held_mail
+from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli.accounts import cli_principal
 from tests.mailflow.queue.stand_in import answering, waiting
 from tests.mailflow.webhooks.conftest import Hooks, api_settings, hooks
@@ -23,6 +28,9 @@ __all__ = ["api_settings", "hooks"]  # fixtures
 HOUR = timedelta(hours=1)
 RESTORED = RestoredBackup(UUID(int=7), START - HOUR, START)
 ALL = {"action": "release", "filter": {}}
+NOTHING = dict.fromkeys(
+    ("scheduled_messages", "webhook_deliveries", "system_mails", "sieve_messages", "local_submissions"), 0
+)
 
 
 async def complete(api: Api, restored: RestoredBackup = RESTORED) -> HeldRows | None:
@@ -56,7 +64,7 @@ async def test_scheduled_messages_wait_for_their_release_and_leave_once(post: Po
     assert (await post.api.sue.get(f"/messages/{held}")).data["status"] == "scheduled"
     assert (await post.api.sue.post(f"/messages/{cancelled}/cancel")).status == 200, "a held message can be cancelled"
     dry = await post.api.sue.post("/queue/actions", ALL | {"dry_run": True})
-    rows = {"scheduled_messages": 1, "webhook_deliveries": 0}
+    rows = NOTHING | {"scheduled_messages": 1}
     assert dry.data == {"affected": 0, "dry_run": True, "released": rows}
     shown = (await post.api.sue.get("/queue/held")).data
     restored = {"backup_id": str(RESTORED.backup_id), "began_at": iso(START - HOUR), "restored_at": iso(START)}
@@ -81,16 +89,67 @@ async def test_deliveries_wait_for_their_release_and_one_can_be_replayed(hooks: 
     await hooks.api.sue.post(f"/webhooks/{webhook['id']}/deliveries/{first['id']}/replay")
     assert await hooks.deliver(60) == 1
     released = await hooks.api.sue.post("/queue/actions", ALL)
-    assert released.data["released"] == {"scheduled_messages": 0, "webhook_deliveries": 2}
+    assert released.data["released"] == NOTHING | {"webhook_deliveries": 2}
     assert await hooks.deliver(60) == 2
     assert len({each.json["id"] for each in hooks.sink.posted}) == len(hooks.sink.posted) == 4
 
 
-async def test_the_release_of_the_full_profile_includes_its_queue(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_mail_of_the_server_waits_and_takes_no_further_items(api: Api):
+    """Six changes within an hour: five mails, and one that collects."""
+    [found] = await api.sql("SELECT count(*) AS number FROM admins WHERE role = 'super_admin' AND active")
+    number_of_admins = found["number"]
+
+    async def change(number: int) -> None:
+        async with api.app.db.tx() as conn:
+            notice = SuperAdminNotice("settings_changed", {"action": "update", "settings": [f"x.y{number}"]})
+            await system_mail.notify_super_admins(conn, cli_principal(), api.clock(), notice)
+
+    async def claim() -> list[int]:
+        at = api.clock()
+        async with api.app.db.tx() as conn:
+            return [
+                mail.item_count for mail in await system_mail.claim(conn, at, at + HOUR, 100) if mail.kind != "restore"
+            ]
+
+    for number in range(6):
+        await change(number)
+    assert await complete_signed_in(api) == HeldRows(0, 0, 6 * number_of_admins)
+    await change(7)
+    api.clock.advance(minutes=30)
+    assert await claim() == [1] * number_of_admins, "what is new is not held, and is a mail of its own"
+    assert (await api.sue.get("/queue/held")).data["system_mails"] == 6 * number_of_admins
+    assert (await api.sue.post("/queue/actions", ALL)).data["released"] == NOTHING | {
+        "system_mails": 6 * number_of_admins
+    }
+    assert await claim() == [1] * 6 * number_of_admins
+
+
+async def test_the_release_of_the_full_profile_includes_its_queue_and_what_was_stored_apart(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+):
     await complete_signed_in(api)
+    data, woken = api.app.data_dir, list[str]()
+
+    async def wake(_conf: Path, service: str, _request: str) -> None:
+        woken.append(service)
+
+    monkeypatch.setattr(postfix_queue, "wake_service", wake)
+    spool, maildrop, submitted = (data / name for name in ("sieve-spool/new", "postfix/queue/maildrop", "tree"))
+    for folder, count in ((spool, 2), (maildrop, 0), (submitted, 1)):
+        folder.mkdir(parents=True)
+        for number in range(count):
+            (folder / f"file{number}").write_text(folder.name)
+    held_mail.hold(data, spool, submitted)
+    (spool / "file1").write_text("newer")
+    stored_apart = {"sieve_messages": 2, "local_submissions": 1}
     async with answering(api.app, monkeypatch, [waiting(1, "hold"), waiting(2, "hold"), waiting(3)]) as mail:
-        assert (await api.sue.get("/queue/held")).data["messages"] == 2
-        assert (await api.sue.post("/queue/actions", ALL)).data["affected"] == 2
+        held = (await api.sue.get("/queue/held")).data
+        assert held | stored_apart | {"messages": 2} == held
+        answer = (await api.sue.post("/queue/actions", ALL)).data
+        assert (answer["affected"], answer["released"]) == (2, NOTHING | {"sieve_messages": 1, "local_submissions": 1})
+        assert sorted(each.name for each in spool.iterdir()) == ["file0", "file1"]
+        assert (spool / "file1").read_text() == "newer", "nothing is overwritten"
+        assert ([each.name for each in maildrop.iterdir()], woken) == (["file0"], ["pickup"])
         assert mail.done == [("release", ["4jW9T1xz0001", "4jW9T1xz0002"])]
         assert (await api.sue.get("/queue/held")).data["messages"] == 0
 
@@ -106,4 +165,6 @@ async def test_sessions_and_invitations_end_once_for_each_restore(api: Api):
     assert await complete(api) is None, "after a crash the next start does nothing again"
     [entry] = await api.sql("SELECT details FROM audit_entries WHERE action = 'backup.restore_all'")
     assert entry["details"]["ended"]["invitations"] == 1
-    assert await complete(api, RestoredBackup(uuid4(), START, START)) == HeldRows()
+    [mail] = await api.sql("SELECT items, held FROM system_mail WHERE kind = 'restore'")
+    assert (mail["items"][0]["step"], mail["held"]) == ("started", False)
+    assert await complete(api, RestoredBackup(uuid4(), START, START)) == HeldRows(system_mails=1)

@@ -3797,7 +3797,7 @@ export interface paths {
         put?: never;
         /**
          * Flush, hold, release or delete queued mail
-         * @description Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. `release` with the filter `{}` also releases the scheduled messages and webhook deliveries that are held after a full restore, in both profiles. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer within ten seconds.
+         * @description Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. `release` with the filter `{}` also releases all else that is held after a full restore, in both profiles (`GET /queue/held`). Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer within ten seconds.
          */
         post: operations["postQueueActions"];
         delete?: never;
@@ -6787,11 +6787,18 @@ export interface components {
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
-        /** @description What is held since a full restore, until all is released. `messages` counts all messages on hold in the queue. */
+        /**
+         * @description What is held since a full restore, until all is released. `messages` counts all messages on hold in the queue,
+         *         `system_mails` mail of Mailkeep itself, `sieve_messages` redirects and replies, `local_submissions` what local
+         *         programs have submitted.
+         */
         HeldResponse: {
+            local_submissions: number;
             messages: number;
             restored: components["schemas"]["RestoredBackupResponse"] | null;
             scheduled_messages: number;
+            sieve_messages: number;
+            system_mails: number;
             webhook_deliveries: number;
         };
         /** @description The results in the order of the rows, and their counts. */
@@ -7930,7 +7937,7 @@ export interface components {
         QueueActionResponse: {
             affected: number;
             dry_run: boolean;
-            released?: components["schemas"]["ReleasedRows"];
+            released?: components["schemas"]["Released"];
         };
         /** @description A message in the queue. `next_attempt_at` is null unless the message is deferred, and during an attempt. */
         QueuedMessage: {
@@ -8040,9 +8047,15 @@ export interface components {
             /** @default  */
             username?: string;
         };
-        /** @description How many scheduled messages and webhook deliveries an action released, which a full restore held. */
-        ReleasedRows: {
+        /**
+         * @description What an action released that a full restore held: scheduled messages, webhook deliveries, mail of Mailkeep
+         *         itself, messages that Sieve sends, and what local programs have submitted.
+         */
+        Released: {
+            local_submissions: number;
             scheduled_messages: number;
+            sieve_messages: number;
+            system_mails: number;
             webhook_deliveries: number;
         };
         /**

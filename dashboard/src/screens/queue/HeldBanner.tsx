@@ -68,8 +68,13 @@ function ConfirmRelease({ held, onClose }: { held: Held; onClose: () => void }) 
 }
 
 function describeHeld(held: Held): string {
-  const queued = pluralize(held.messages, 'message')
-  const scheduled = pluralize(held.scheduled_messages, 'scheduled message')
-  const deliveries = pluralize(held.webhook_deliveries, 'webhook delivery', 'webhook deliveries')
-  return `${queued} in the queue, ${scheduled} and ${deliveries}`
+  const parts = [
+    `${pluralize(held.messages, 'message')} in the queue`,
+    pluralize(held.scheduled_messages, 'scheduled message'),
+    pluralize(held.webhook_deliveries, 'webhook delivery', 'webhook deliveries'),
+    ...(held.system_mails ? [`${pluralize(held.system_mails, 'message')} of the server itself`] : []),
+    ...(held.sieve_messages ? [pluralize(held.sieve_messages, 'redirect or reply', 'redirects and replies')] : []),
+    ...(held.local_submissions ? [`${pluralize(held.local_submissions, 'message')} of local programs`] : []),
+  ]
+  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
 }

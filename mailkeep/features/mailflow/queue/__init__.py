@@ -10,6 +10,7 @@ filters compare, the address that the sender chose.
 
 An action needs IDs or a filter; the filter `{}` selects all messages. `dry_run` only counts.
 
-After a full restore (`record/holds`) scheduled messages and webhook deliveries are held too: `release` with the filter
-`{}` releases them in both profiles, and `GET /queue/held` counts all that is held.
+After a full restore (`record/holds`) scheduled messages, webhook deliveries, mail of Mailkeep itself, the spool of
+Sieve and what local programs have submitted are held too: `release` with the filter `{}` releases them in both
+profiles, and `GET /queue/held` counts all that is held.
 """

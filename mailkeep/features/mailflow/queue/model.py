@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Literal
 
 from mailkeep.features.record.holds.model import HeldRows, RestoredBackup
+from mailkeep.mail.daemons.held_mail import HeldMail
 
 State = Literal["incoming", "active", "deferred", "hold"]
 Action = Literal["flush", "hold", "release", "delete"]
@@ -41,16 +42,22 @@ class QueueSelection:
 
 @dataclass(frozen=True, slots=True)
 class Affected:
-    """The numbers of messages in the queue to which an action applied, and of the rows that it released."""
+    """The numbers of messages in the queue to which an action applied, and of what it released outside the queue."""
 
     messages: int = 0
     rows: HeldRows = field(default_factory=HeldRows)
+    mail: HeldMail = field(default_factory=HeldMail)
+
+    @property
+    def released(self) -> dict[str, int]:
+        """The numbers of what it released outside the queue, by name."""
+        return {**asdict(self.rows), **asdict(self.mail)}
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held since a full restore: messages in the queue (all on hold), and rows. `restored` is None if there was
-    no restore, or what it held is released.
+    """What is held since a full restore: messages in the queue (all on hold), rows, and mail that was stored apart.
+    `restored` is None if there was no restore, or what it held is released.
     """
 
     restored: RestoredBackup | None = None

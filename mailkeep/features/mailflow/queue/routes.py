@@ -73,8 +73,8 @@ ENDPOINTS = (
         description=(
             "Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until "
             "`release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only "
-            "counts. `release` with the filter `{}` also releases the scheduled messages and webhook deliveries that "
-            "are held after a full restore, in both profiles." + _AVAILABILITY
+            "counts. `release` with the filter `{}` also releases all else that is held after a full restore, in both "
+            "profiles (`GET /queue/held`)." + _AVAILABILITY
         ),
         tag="Queue",
         body=wire.QueueAction,

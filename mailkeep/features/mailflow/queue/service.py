@@ -33,6 +33,9 @@ from mailkeep.features.record.holds.model import HeldRows
 from mailkeep.features.record.messages import service as messages_history
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
+from mailkeep.mail.daemons import held_mail
+from mailkeep.mail.daemons.held_mail import HeldMail
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.message import bounce_address, srs
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.queue import PostqueueEntry
@@ -63,7 +66,8 @@ async def page(app: App, filters: QueueFilter, page_request: PageRequest) -> Pag
 async def act(app: App, who: Principal, action: Action, selection: QueueSelection, *, dry_run: bool) -> Affected:
     """Apply an action to messages of the queue; the numbers. `dry_run`: only count them. UNAVAILABLE.
 
-    The release of all messages also releases what is held outside the queue, and works in both profiles.
+    The release of all messages also releases what is held outside the queue, and works in both profiles. Rows are
+    released after the mail: if the process `node` is away, all stays on hold.
     """
     releases_rows = action == "release" and selection.is_all
     if not releases_rows:
@@ -74,11 +78,16 @@ async def act(app: App, who: Principal, action: Action, selection: QueueSelectio
         if app.settings.is_full_profile:
             task = await node_tasks.submit(conn, app, "queue.act", argument)
         if releases_rows:
-            rows = await (holds.count(conn) if dry_run else holds.release(conn, app.clock()))
+            rows = await (holds.count(conn) if dry_run or task else holds.release(conn, app.clock()))
         if not dry_run:
             await audit.record(conn, who, app.clock(), _audit_action(action, selection, rows))
-    messages = int((await node_tasks.wait_for_result(app, task))["affected"]) if task else 0
-    return Affected(messages, rows)
+    if task is None:
+        return Affected(0, rows)
+    result = await node_tasks.wait_for_result(app, task)
+    if releases_rows and not dry_run:
+        async with app.db.tx() as conn:
+            rows = await holds.release(conn, app.clock())
+    return Affected(int(result["affected"]), rows, msgspec.convert(result["stored_apart"], HeldMail))
 
 
 async def find_held(app: App) -> Held:
@@ -90,7 +99,8 @@ async def find_held(app: App) -> Held:
     if not app.settings.is_full_profile:
         return Held(restored, Affected(0, rows))
     argument = {"action": "release", "selection": asdict(QueueSelection(filter=QueueFilter())), "dry_run": True}
-    return Held(restored, Affected(int((await node_tasks.run(app, "queue.act", argument))["affected"]), rows))
+    result = await node_tasks.run(app, "queue.act", argument)
+    return Held(restored, Affected(int(result["affected"]), rows, msgspec.convert(result["stored_apart"], HeldMail)))
 
 
 async def flush(app: App, queue_ids: Sequence[str]) -> int:
@@ -122,17 +132,21 @@ async def list_local_deferrals(app: App, messages: Sequence[PostqueueEntry], lmt
     return [each.queue_id for each in deferred if rules.is_local_deferral(each, managed, str(lmtp), str(relay))]
 
 
-def task_handlers(app: App, conf: Path, queue: Path) -> Mapping[str, TaskHandler]:
-    """The handlers of this feature's node tasks; `conf` and `queue` are Postfix's configuration and queue directories.
-    Instead of a rewritten sender or a bounce address they show the address that the sender chose.
+def task_handlers(app: App, paths: InstancePaths) -> Mapping[str, TaskHandler]:
+    """The handlers of this feature's node tasks. Instead of a rewritten sender or a bounce address they show the
+    address that the sender chose.
     """
+    conf = paths.postfix_conf
 
     async def list_queue() -> list[PostqueueEntry]:
         messages = [each for each in await postfix_queue.list_queue(conf) if not each.is_probe]
         originals = await _find_originals(app, {each.sender for each in messages})
         return [msgspec.structs.replace(each, sender=originals.get(each.sender, each.sender)) for each in messages]
 
-    return {"queue.list": partial(_list, list_queue, queue), "queue.act": partial(_act, list_queue, conf)}
+    return {
+        "queue.list": partial(_list, list_queue, paths.postfix_queue),
+        "queue.act": partial(_act, list_queue, paths),
+    }
 
 
 async def _find_originals(app: App, senders: Collection[str]) -> dict[str, str]:
@@ -154,10 +168,23 @@ async def _list(list_queue: _ListQueue, queue: Path, argument: Mapping[str, Any]
     return {"messages": [replace(each, next_attempt_at=next_attempts.get(each.queue_id)) for each in entries]}
 
 
-async def _act(list_queue: _ListQueue, conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _act(list_queue: _ListQueue, paths: InstancePaths, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     action: Action = msgspec.convert(argument["action"], Action)
     selection = msgspec.convert(argument["selection"], QueueSelection)
     ids = postfix_queue.select_ids(action, rules.select(await list_queue(), selection))
-    if not argument["dry_run"]:
-        await postfix_queue.apply_action(conf, action, ids)
-    return {"affected": len(ids)}
+    is_dry, stored_apart = bool(argument["dry_run"]), HeldMail()
+    if not is_dry:
+        await postfix_queue.apply_action(paths.postfix_conf, action, ids)
+    if action == "release" and selection.is_all:
+        stored_apart = await asyncio.to_thread(_count_mail if is_dry else _release_mail, paths)
+    if stored_apart.local_submissions and not is_dry:
+        await postfix_queue.wake_service(paths.postfix_conf, "pickup", "I")
+    return {"affected": len(ids), "stored_apart": asdict(stored_apart)}
+
+
+def _count_mail(paths: InstancePaths) -> HeldMail:
+    return held_mail.count(paths.data)
+
+
+def _release_mail(paths: InstancePaths) -> HeldMail:
+    return held_mail.release(paths.data, paths.sieve_spool / "new", paths.postfix_queue / "maildrop")

@@ -19,7 +19,6 @@ from mailkeep.features.mailflow.queue.model import (
     QueueSelection,
     State,
 )
-from mailkeep.features.record.holds.model import HeldRows
 from mailkeep.web.fields import Body, Query, Text, Timestamp
 
 QueueId = Annotated[str, Meta(max_length=40, pattern=r"^[0-9A-Za-z]{5,40}$")]
@@ -77,11 +76,16 @@ class QueueAction(Body, frozen=True):
     dry_run: bool = False
 
 
-class ReleasedRows(Struct, frozen=True):
-    """How many scheduled messages and webhook deliveries an action released, which a full restore held."""
+class Released(Struct, frozen=True):
+    """What an action released that a full restore held: scheduled messages, webhook deliveries, mail of Mailkeep
+    itself, messages that Sieve sends, and what local programs have submitted.
+    """
 
     scheduled_messages: int
     webhook_deliveries: int
+    system_mails: int
+    sieve_messages: int
+    local_submissions: int
 
 
 class QueueActionResponse(Struct, frozen=True):
@@ -91,7 +95,7 @@ class QueueActionResponse(Struct, frozen=True):
 
     affected: int
     dry_run: bool
-    released: ReleasedRows | UnsetType = UNSET
+    released: Released | UnsetType = UNSET
 
 
 class RestoredBackupResponse(Struct, frozen=True):
@@ -103,12 +107,18 @@ class RestoredBackupResponse(Struct, frozen=True):
 
 
 class HeldResponse(Struct, frozen=True):
-    """What is held since a full restore, until all is released. `messages` counts all messages on hold in the queue."""
+    """What is held since a full restore, until all is released. `messages` counts all messages on hold in the queue,
+    `system_mails` mail of Mailkeep itself, `sieve_messages` redirects and replies, `local_submissions` what local
+    programs have submitted.
+    """
 
     restored: RestoredBackupResponse | None
     messages: int
     scheduled_messages: int
     webhook_deliveries: int
+    system_mails: int
+    sieve_messages: int
+    local_submissions: int
 
 
 def read_filter(query: QueueQuery | QueueFilterRequest) -> QueueFilter:
@@ -137,8 +147,7 @@ def read_selection(body: QueueAction) -> QueueSelection:
 
 def to_response(affected: Affected, *, dry_run: bool) -> QueueActionResponse:
     """The JSON of an action's result."""
-    rows = affected.rows
-    released = UNSET if rows == HeldRows() else ReleasedRows(rows.scheduled_messages, rows.webhook_deliveries)
+    released = Released(**affected.released) if any(affected.released.values()) else UNSET
     return QueueActionResponse(affected.messages, dry_run, released)
 
 
@@ -148,8 +157,7 @@ def to_held(held: Held) -> HeldResponse:
     return HeldResponse(
         last and RestoredBackupResponse(last.backup_id, iso(last.began_at), iso(last.restored_at)),
         affected.messages,
-        affected.rows.scheduled_messages,
-        affected.rows.webhook_deliveries,
+        **affected.released,
     )
 
 

@@ -18,7 +18,7 @@ from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.db.liveness import LivenessLock
-from mailkeep.features.operations.backups import engine, policy, store, verification
+from mailkeep.features.operations.backups import engine, policy, service, store, verification
 from mailkeep.features.operations.backups.model import (
     AfterOperation,
     Backup,
@@ -162,11 +162,13 @@ class BackupWorker:
                     if operation.kind == "create" and backup and backup.state == "running" and state != "succeeded":
                         ended = "cancelled" if state == "cancelled" else "failed"
                         await store.finish_backup(conn, replace(backup, state=ended, finished_at=at, error=error))
+                    operation = replace(operation, state=state, error=error, result=result, finished_at=at)
+                    await service.record_restore_end(conn, at, operation)
                 break
             except Unavailable:
                 await asyncio.sleep(_POLL_SECONDS)
         if self._after:
-            await self._after(self._app, replace(operation, state=state, error=error, result=result, finished_at=at))
+            await self._after(self._app, operation)
 
 
 class _Reporter:

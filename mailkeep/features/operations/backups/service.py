@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +13,12 @@ from msgspec import to_builtins
 import mailkeep
 from mailkeep.app import App
 from mailkeep.backup import restic
+from mailkeep.core.clock import iso
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import Conflict, NotFound, OrchestratorBusy
-from mailkeep.core.ids import uuid7
+from mailkeep.core.ids import parse_uuid, uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Principal
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.operations.backups import policy, rules, store, wire
 from mailkeep.features.operations.backups.model import (
@@ -29,11 +30,14 @@ from mailkeep.features.operations.backups.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail.model import SuperAdminNotice
 from mailkeep.settings.backup import BackupSettings
 
 OperationRecord = wire.BackupOperationRecord
 """An operation as the API shows it."""
 to_record = wire.to_operation
+_RETENTION = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,24 @@ async def request_restore(
     operation = _operation("restore", who, at, backup_id, argument)
     await _request(conn, who, operation)
     await audit.record(conn, who, at, AuditAction("backup.restore", _target(backup_id), details=argument))
+    await _notify_of_restore(conn, who, at, operation, "requested")
     return operation
+
+
+async def record_restore_end(
+    conn: Conn, at: datetime, operation: BackupOperation, who: Principal | None = None
+) -> None:
+    """Tell super_admins that a restore has ended; one that did not succeed is in the audit log, as what it restored
+    is. Nothing for other operations and dry runs. `who` has ended it, else its author.
+    """
+    if operation.kind != "restore" or operation.argument.get("dry_run"):
+        return
+    who = who or Principal(operation.author_id, operation.author, Role.SUPER_ADMIN, ActorType.SYSTEM)
+    if operation.state != "succeeded":
+        details = {**operation.argument, "reason": operation.error}
+        target = AuditTarget("backup", operation.backup_id)
+        await audit.record(conn, who, at, AuditAction(f"backup.restore_{operation.state}", target, details=details))
+    await _notify_of_restore(conn, who, at, operation, operation.state)
 
 
 async def request_removal(
@@ -200,6 +221,8 @@ async def _cancel(conn: Conn, app: App, who: Principal, operation: BackupOperati
     ended = await store.find_operation(conn, operation.id)
     if operation.kind == "create" and backup_id and ended is not None and ended.state == "cancelled":
         await store.cancel_waiting_backup(conn, backup_id, at)
+    if ended is not None and ended.state == "cancelled":
+        await record_restore_end(conn, at, ended, who)
     target = AuditTarget("backup", backup_id)
     await audit.record(conn, who, at, AuditAction("backup.cancel", target, details={"kind": operation.kind}))
 
@@ -246,6 +269,11 @@ async def end_own_operation(app: App, operation: BackupOperation, error: str | N
         await store.finish_operation(conn, operation.id, state, app.clock(), error=error)
 
 
+async def prune(conn: Conn, at: datetime) -> None:
+    """Delete operations, and backups that did not succeed, that ended more than 90 days before."""
+    await store.delete_ended(conn, at - _RETENTION)
+
+
 def _operation(
     kind: OperationKind,
     who: Principal,
@@ -266,6 +294,24 @@ async def _request(conn: Conn, who: Principal, operation: BackupOperation) -> No
         reason="backups",
         operation_id=str(other.id) if other else None,
     )
+
+
+async def _notify_of_restore(conn: Conn, who: Principal, at: datetime, operation: BackupOperation, step: str) -> None:
+    """Queue mail to all super_admins, unless nothing is changed."""
+    argument = operation.argument
+    if argument.get("dry_run"):
+        return
+    ids = [parse_uuid(str(argument.get(f"{scope}_id"))) for scope in ("domain", "mailbox")]
+    address = await store.find_address(conn, *ids)
+    name = address or f"with the ID {ids[0] or ids[1]}, which does not exist now"
+    backup = await store.find_backup(conn, operation.backup_id) if operation.backup_id else None
+    item = {
+        "step": step,
+        "what": f"the {argument.get('scope')} {name}",
+        "backup_at": iso(backup.created_at if backup else operation.created_at),
+        "reason": operation.error,
+    }
+    await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("restore", item))
 
 
 def _target(backup_id: UUID) -> AuditTarget:

@@ -221,6 +221,20 @@ async def list_sandbox_messages(conn: Conn) -> list[UUID]:
     return [row["message_id"] for row in await cursor.fetchall()]
 
 
+async def find_address(conn: Conn, domain_id: UUID | None, mailbox_id: UUID | None) -> str | None:
+    """The name of a domain or the address of a mailbox, if it exists now."""
+    cursor = await conn.execute(
+        """
+        SELECT coalesce(m.local_part || '@', '') || d.name AS address
+        FROM domains d LEFT JOIN mailboxes m ON m.domain_id = d.id AND m.id = %(mailbox_id)s
+        WHERE d.id = %(domain_id)s OR m.id = %(mailbox_id)s
+        """,
+        {"domain_id": domain_id, "mailbox_id": mailbox_id},
+    )
+    row = await cursor.fetchone()
+    return row["address"] if row else None
+
+
 async def save_verification(conn: Conn, backup_id: UUID, result: Verification) -> None:
     """Record the result of a verification."""
     await conn.execute(
@@ -234,6 +248,22 @@ async def save_verification(conn: Conn, backup_id: UUID, result: Verification) -
 async def delete_backup(conn: Conn, backup_id: UUID) -> None:
     """Delete the row of a backup, whose snapshot is removed."""
     await conn.execute("DELETE FROM backups WHERE id = %(id)s", {"id": backup_id})
+
+
+async def delete_ended(conn: Conn, before: datetime) -> None:
+    """Delete operations that ended before this time, and backups that failed or were cancelled, but for the newest."""
+    await conn.execute(
+        """
+        WITH ended AS (
+            DELETE FROM backup_operations
+            WHERE finished_at < %(before)s AND state NOT IN ('waiting', 'running')
+        )
+        DELETE FROM backups b
+        WHERE b.finished_at < %(before)s AND b.state IN ('failed', 'cancelled')
+          AND EXISTS (SELECT FROM backups n WHERE n.id > b.id)
+        """,
+        {"before": before},
+    )
 
 
 async def insert_operation(conn: Conn, operation: BackupOperation) -> bool:

@@ -59,8 +59,10 @@ async def restore(app: App, operation: BackupOperation, report: Report) -> Mappi
     async with verification.scratch(app) as place:
         try:
             await run.perform(place)
-        finally:
-            await run.record()
+        except BaseException:
+            await run.record(is_complete=False)
+            raise
+        await run.record(is_complete=True)
     return run.result.to_json()
 
 
@@ -107,12 +109,12 @@ class _Restore:
         for start in range(0, len(found.mailboxes), _BATCH):
             await self._restore_batch(found, found.mailboxes[start : start + _BATCH], place / f"{MAIL}-{start}")
 
-    async def record(self) -> None:
+    async def record(self, *, is_complete: bool) -> None:
         """Write the audit entry, also if only a part was done."""
         if self.argument.dry_run or self.target is None:
             return
         summary = {name: value for name, value in self.result.to_json().items() if name not in ("details", "dry_run")}
-        details = {"backup_id": str(self.backup.id), **summary}
+        details = {"backup_id": str(self.backup.id), "complete": is_complete, **summary}
         action = AuditAction(f"{self.argument.scope}.restore_from_backup", self.target, details=details)
         async with self.app.db.tx() as conn:
             await audit.record(conn, self.who, self.app.clock(), action)
@@ -146,8 +148,8 @@ class _Restore:
                 found.aliases = await store.read_rows(copy, store.ALIASES, [domain_id])
         except (psycopg.Error, ValueError, KeyError) as error:
             raise Failure(
-                f"The copy of the database can't be read ({type(error).__name__}): it is of another version of "
-                "Mailkeep. Restore the whole backup in another data directory (`mailkeep restore`).",
+                f"The copy of the database can't be read ({type(error).__name__}). Restore the whole backup in another "
+                "data directory (`mailkeep restore`).",
                 permanent=True,
             ) from error
         return found

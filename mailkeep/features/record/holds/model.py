@@ -23,6 +23,7 @@ class HeldRows:
 
     scheduled_messages: int = 0
     webhook_deliveries: int = 0
+    system_mails: int = 0
 
 
 @dataclass(frozen=True, slots=True)

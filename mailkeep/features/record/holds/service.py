@@ -12,13 +12,15 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.holds import store
 from mailkeep.features.record.holds.model import HeldRows, RestoredBackup
+from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail.model import SuperAdminNotice
 
 find_restored = store.find
 
 
 async def complete_restore(conn: Conn, who: Principal, at: datetime, restored: RestoredBackup) -> HeldRows | None:
-    """End sessions and invitations, and hold what was pending, in one transaction; what is held. None, and nothing
-    changes, if this restore is completed already.
+    """End sessions and invitations, hold what was pending, and tell super_admins, in one transaction; what is held.
+    None, and nothing changes, if this restore is completed already.
     """
     last = await store.find(conn)
     if last and (last.backup_id, last.restored_at) == (restored.backup_id, restored.restored_at):
@@ -29,6 +31,8 @@ async def complete_restore(conn: Conn, who: Principal, at: datetime, restored: R
     await audit.record(
         conn, who, at, AuditAction("backup.restore_all", AuditTarget("backup", restored.backup_id), details=details)
     )
+    item = {"step": "started", "what": "the whole server", "backup_at": iso(restored.began_at), "reason": None}
+    await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("restore", item))
     return held
 
 

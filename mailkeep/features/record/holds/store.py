@@ -57,14 +57,20 @@ async def end_access(conn: Conn) -> EndedAccess:
 
 
 async def hold(conn: Conn) -> HeldRows:
-    """Hold all scheduled messages, also those whose submission was in progress, and all pending deliveries."""
+    """Hold all scheduled messages, also those whose submission was in progress, all pending deliveries, and mail of
+    Mailkeep itself, which takes no further items.
+    """
     cursor = await conn.execute(
         """
         WITH messages AS (UPDATE scheduled_messages SET held = true WHERE NOT held RETURNING 1),
              deliveries AS (
-            UPDATE webhook_deliveries SET held = true WHERE next_attempt_at IS NOT NULL AND NOT held RETURNING 1)
+            UPDATE webhook_deliveries SET held = true WHERE next_attempt_at IS NOT NULL AND NOT held RETURNING 1),
+             mails AS (
+            UPDATE system_mail SET held = true, collects = false
+             WHERE next_attempt_at IS NOT NULL AND NOT held RETURNING 1)
         SELECT (SELECT count(*) FROM messages) AS scheduled_messages,
-               (SELECT count(*) FROM deliveries) AS webhook_deliveries
+               (SELECT count(*) FROM deliveries) AS webhook_deliveries,
+               (SELECT count(*) FROM mails) AS system_mails
         """
     )
     row = await cursor.fetchone()
@@ -77,14 +83,16 @@ async def release(conn: Conn) -> HeldRows:
     cursor = await conn.execute(
         """
         WITH messages AS (UPDATE scheduled_messages SET held = false WHERE held RETURNING 1),
-             deliveries AS (UPDATE webhook_deliveries SET held = false WHERE held RETURNING 1)
+             deliveries AS (UPDATE webhook_deliveries SET held = false WHERE held RETURNING 1),
+             mails AS (UPDATE system_mail SET held = false WHERE held RETURNING 1)
         SELECT (SELECT count(*) FROM messages) AS scheduled_messages,
-               (SELECT count(*) FROM deliveries) AS webhook_deliveries
+               (SELECT count(*) FROM deliveries) AS webhook_deliveries,
+               (SELECT count(*) FROM mails) AS system_mails
         """
     )
     row = await cursor.fetchone()
     assert row is not None
-    await conn.execute("SELECT wake_workers('scheduled'), wake_workers('webhooks')")
+    await conn.execute("SELECT wake_workers('scheduled'), wake_workers('webhooks'), wake_workers('system_mail')")
     return HeldRows(**row)
 
 
@@ -93,7 +101,8 @@ async def count(conn: Conn) -> HeldRows:
     cursor = await conn.execute(
         """
         SELECT (SELECT count(*) FROM scheduled_messages s WHERE s.held) AS scheduled_messages,
-               (SELECT count(*) FROM webhook_deliveries d WHERE d.held) AS webhook_deliveries
+               (SELECT count(*) FROM webhook_deliveries d WHERE d.held) AS webhook_deliveries,
+               (SELECT count(*) FROM system_mail s WHERE s.held) AS system_mails
         """
     )
     row = await cursor.fetchone()

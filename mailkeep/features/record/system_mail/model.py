@@ -9,7 +9,14 @@ from typing import Any, Literal
 from uuid import UUID
 
 SystemMailKind = Literal[
-    "settings_changed", "admin_changed", "quota_warning", "invitation", "dkim_due", "junk_digest", "certificate_failed"
+    "settings_changed",
+    "admin_changed",
+    "quota_warning",
+    "invitation",
+    "dkim_due",
+    "junk_digest",
+    "certificate_failed",
+    "restore",
 ]
 SystemMailItem = Mapping[str, Any]
 """What a mail reports, in types of JSON: its members depend on the kind (`texts`)."""

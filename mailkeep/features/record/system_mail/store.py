@@ -85,7 +85,7 @@ async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> list[S
     cursor = await conn.execute(
         """
         UPDATE system_mail s SET claims = s.claims + 1, next_attempt_at = %(until)s
-        FROM (SELECT d.id FROM system_mail d WHERE d.next_attempt_at <= %(at)s
+        FROM (SELECT d.id FROM system_mail d WHERE d.next_attempt_at <= %(at)s AND NOT d.held
               ORDER BY d.next_attempt_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
         WHERE s.id = due.id
         RETURNING s.id, s.kind, s.recipient, s.items, s.item_count, s.created_at, s.claims

@@ -16,6 +16,7 @@ _SUBJECTS = {
     "dkim_due": "DNS records for new DKIM keys must be published",
     "junk_digest": "New mail in Junk",
     "certificate_failed": "A certificate of {host} needs attention",
+    "restore": "A restore from a backup on {host}",
 }
 _FIRST_LINES = {
     "settings_changed": "Settings that decide who has access, or what the server connects to, were changed on {host}.",
@@ -25,6 +26,7 @@ _FIRST_LINES = {
     "dkim_due": "The DKIM keys of a mail domain on {host} are to be replaced. Publish these DNS records first.",
     "junk_digest": "Mail for you that the spam filter of {host} has filed in Junk or refused since the last digest.",
     "certificate_failed": "A certificate of {host}, by which mail programs and browsers trust it, needs attention.",
+    "restore": "Data was restored from a backup on {host}, or somebody asked for it.",
 }
 _ADVICE = {
     "settings_changed": (
@@ -53,6 +55,10 @@ _ADVICE = {
         "The list of certificates shows what is wrong with each name. Mailkeep tries again by itself; when the cause "
         "is removed, you can also renew the certificate there at once."
     ),
+    "restore": (
+        "If you do not expect this, look at the audit log: a restore brings back mailboxes and messages that were "
+        "deleted."
+    ),
 }
 _TO_SUPER_ADMINS = "This mail was written by the mail server {host} and sent to all its super administrators."
 _NO_REPLIES = "This mail was written by the mail server {host}. Nobody reads replies to it."
@@ -64,6 +70,7 @@ _SIGNATURES = {
     "dkim_due": _NO_REPLIES,
     "junk_digest": _NO_REPLIES,
     "certificate_failed": _TO_SUPER_ADMINS,
+    "restore": _TO_SUPER_ADMINS,
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
@@ -77,6 +84,13 @@ _ACCOUNT_CHANGES = {
 }
 
 
+_RESTORES = {
+    "requested": "Requested: a restore of {what} from the backup of {backup}.",
+    "succeeded": "Done: the restore of {what} from the backup of {backup}.",
+    "failed": "Failed: the restore of {what} from the backup of {backup}. A part may have been restored.",
+    "cancelled": "Cancelled: the restore of {what} from the backup of {backup}. A part may have been restored.",
+    "started": "Restored: {what} from the backup of {backup}. All sessions have ended, and what was queued is on hold.",
+}
 _RULES = {
     "virus": "it contains a virus",
     "encrypted": "it contains an encrypted file, which can't be checked",
@@ -111,8 +125,7 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
 def _change_lines(mail: SystemMail) -> list[str]:
     lines: list[str] = []
     for item in mail.items:
-        what = _settings_lines(item) if mail.kind == "settings_changed" else _account_lines(item)
-        lines += ["", *what, f"At {item['at']}, by {_actor(item)}."]
+        lines += ["", *_WHAT_CHANGED[mail.kind](item), f"At {item['at']}, by {_actor(item)}."]
     if (more := mail.item_count - len(mail.items)) > 0:
         changes = "change is" if more == 1 else "changes are"
         lines += ["", f"{more} more {changes} not listed here. The audit log has all of them."]
@@ -202,6 +215,14 @@ def _settings_lines(item: SystemMailItem) -> list[str]:
 
 def _account_lines(item: SystemMailItem) -> list[str]:
     return [_ACCOUNT_CHANGES[change].format(**item) for change in item["changes"]]
+
+
+def _restore_lines(item: SystemMailItem) -> list[str]:
+    lines = [_RESTORES[item["step"]].format(what=item["what"], backup=_format_time(item["backup_at"]))]
+    return lines if item["reason"] is None else [*lines, f"Reason: {item['reason']}"]
+
+
+_WHAT_CHANGED = {"settings_changed": _settings_lines, "admin_changed": _account_lines, "restore": _restore_lines}
 
 
 def _actor(item: SystemMailItem) -> str:
