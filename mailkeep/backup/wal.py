@@ -64,7 +64,7 @@ class WalSnapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Spool:
+class WalSpool:
     """What is received: names of complete segments in order, the one that is being filled, and the size of all."""
 
     complete: Sequence[str]
@@ -158,15 +158,15 @@ def select_needed(snapshots: Sequence[WalSnapshot], chain: UUID, start: str, to:
     return found[: after[0] + 1] if after else found
 
 
-def list_spool(folder: Path) -> Spool:
+def list_spool(folder: Path) -> WalSpool:
     """What is in the folder. Blocks."""
     names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
     complete = [each for each in names if _SEGMENT.fullmatch(each)]
     partial = [each.removesuffix(_PARTIAL) for each in names if each.endswith(_PARTIAL)]
-    return Spool(complete, partial[-1] if partial else None, sum((folder / each).stat().st_size for each in names))
+    return WalSpool(complete, partial[-1] if partial else None, sum((folder / each).stat().st_size for each in names))
 
 
-def find_gap(spool: Spool, expected: str) -> str | None:
+def find_gap(spool: WalSpool, expected: str) -> str | None:
     """The name of the first segment that is missing; `expected`: the next one after those that were removed, or
     empty.
     """
