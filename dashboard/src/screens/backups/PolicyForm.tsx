@@ -62,7 +62,10 @@ function Fields({ policy }: { policy: Policy }) {
     onSuccess: () => form.markSaved(),
   })
   const signIn = useRecentSignIn(save.error)
-  const form = useForm<Values>({ schedule, start_time, repository, verify_every, append_only, wal_archive, ...policy.retention }, save.error)
+  const form = useForm<Values>(
+    { schedule, start_time, repository, verify_every, append_only, wal_archive, ...policy.retention },
+    save.error,
+  )
   return (
     <Form
       onSubmit={() => signIn.isReady && save.mutate(form.values)}
