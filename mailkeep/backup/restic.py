@@ -12,7 +12,7 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ INSTALL_COMMAND = "apt install restic"
 _GRACE_SECONDS = 4.0
 _LINE_BYTES = 1 << 20
 _ERROR_BYTES = 1 << 16
+_ATTEMPTS, _ATTEMPT_SECONDS = 20, 1.0
 _INCOMPLETE = 3  # a source file could not be read
 # Less memory for a little more CPU time; Go's default lets the heap double.
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "GOGC": "40", "RESTIC_PROGRESS_FPS": "1"}
@@ -207,6 +208,20 @@ class Repository:
         ) as call:
             await call.read()
             await call.expect_success()
+
+    async def alone(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do what needs the repository alone. Locks of processes that have ended are removed; the end of others, as of
+        storing the write-ahead log, is awaited for a while. RepositoryLocked.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                await work()
+            except RepositoryLocked:
+                await self.unlock()
+                await asyncio.sleep(_ATTEMPT_SECONDS)
+            else:
+                return
+        await work()
 
     async def list_keys(self) -> list[RepositoryKey]:
         """The keys of the repository."""

@@ -71,8 +71,10 @@ async def restore_tree(
     target: Path,
     include: Sequence[str] = (),
     report: Callable[[int], Awaitable[None]] | None = None,
+    check: Callable[[Path], object] | None = None,
 ) -> Path:
     """Restore a snapshot into `target`, which is created, check the result and return the folder with its entries.
+    `check` raises HostileSnapshot, by default `check_tree`.
 
     `include`: entries, or paths below them (`mail/ID`); the manifest is always included. `report` gets once a second
     how many bytes the file system has taken so far; what it raises ends restic. HostileSnapshot if the tree is refused;
@@ -99,7 +101,7 @@ async def restore_tree(
     restore.result()
     folder = target / root.lstrip("/")
     await asyncio.to_thread(_check_parents, target, folder)
-    await asyncio.to_thread(check_tree, folder)
+    await asyncio.to_thread(check or check_tree, folder)
     return folder
 
 

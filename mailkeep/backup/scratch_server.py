@@ -17,8 +17,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
@@ -42,6 +43,7 @@ SCRATCH_SUFFIX = ".scratch"
 
 _READY_WITHIN = 120.0
 _STOP_WITHIN = 5.0
+_RECOVERED_WITHIN = 3600.0
 _OUTPUT_BYTES = 4096
 _READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev/null", "/dev/urandom")
 _REMOVED = ("recovery.signal", "standby.signal", "postmaster.pid", "postmaster.opts", "archive_status")
@@ -64,6 +66,14 @@ _SETTINGS = {
     "dynamic_shared_memory_type": "mmap",  # in the cluster's folder
     "logging_collector": "off",
     "log_destination": "stderr",
+}
+
+# There is nothing to fetch: all WAL is in pg_wal. Without hot standby nobody can connect before the end.
+_RECOVERY = {
+    "restore_command": "/bin/false",
+    "recovery_target_timeline": "current",
+    "recovery_target_action": "promote",
+    "hot_standby": "off",
 }
 
 # -I ignores the environment and the working directory, -S the installed packages.
@@ -119,6 +129,34 @@ async def serve_copy(database: Path, data_dir: Path) -> AsyncGenerator[DatabaseP
     finally:
         shutil.rmtree(run, ignore_errors=True)
         await asyncio.to_thread(remove_copies, data_dir)
+
+
+async def recover(data_dir: Path, to: datetime) -> None:
+    """Bring the restored cluster of an instance that was not started yet to a time, with the WAL in its folder
+    `pg_wal`, and end the recovery: it goes on in a new timeline. CopyUnusable if the WAL does not reach the time;
+    Failure.
+    """
+    data_dir = data_dir.resolve()
+    run = run_folder(data_dir) / "scratch"
+    location = postgres_cluster.choose_location(data_dir, instance_id(data_dir))
+    binaries = make_reachable(find_binaries(cluster_major(location.cluster)), location.account)
+    _remove_configuration(location.cluster)
+    for path in (location.cluster / "recovery.signal", *(location.cluster / "pg_wal").iterdir()):
+        path.touch()
+        os.chown(path, location.account.uid, location.account.gid, follow_symlinks=False)
+    ensure_own_folder(run, 0o711)
+    try:
+        process = _start(location, binaries, run, _RECOVERY | {"recovery_target_time": to.isoformat()})
+        try:
+            await _wait_until_ready(process, run, _RECOVERED_WITHIN)
+            process.send_signal(signal.SIGINT)  # the data is to be complete on disk
+            await asyncio.to_thread(process.wait, _RECOVERED_WITHIN)
+        finally:
+            await _stop(process)
+    finally:
+        shutil.rmtree(run, ignore_errors=True)
+    if process.returncode:
+        raise Failure(f"PostgreSQL did not end as it should after the recovery (status {process.returncode}).")
 
 
 def remove_copies(data_dir: Path) -> None:
@@ -191,13 +229,15 @@ def _account() -> ServerAccount:
     return ServerAccount(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
-def _start(location: ClusterLocation, binaries: Binaries, run: Path) -> subprocess.Popen[bytes]:
+def _start(
+    location: ClusterLocation, binaries: Binaries, run: Path, more: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
     account, sockets = location.account, run / "pg"
     shutil.rmtree(sockets, ignore_errors=True)
     sockets.mkdir(mode=0o700)
     os.chown(sockets, account.uid, account.gid)
     arguments = postgres_cluster.write_configuration(run, location, binaries)
-    for name, value in {**_SETTINGS, "unix_socket_directories": str(sockets)}.items():
+    for name, value in {**_SETTINGS, **(more or {}), "unix_socket_directories": str(sockets)}.items():
         arguments += ["-c", f"{name}={value}"]
     program = [str(binaries.bin_dir / "postgres"), "-D", str(location.cluster)]
     with (run / "log").open("wb") as log:
@@ -228,8 +268,8 @@ def _confine(
     return [sys.executable, "-I", "-S", "-c", _LAUNCHER, package, json.dumps(plan), *command]
 
 
-async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path) -> None:
-    deadline = monotonic() + _READY_WITHIN
+async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path, seconds: float = _READY_WITHIN) -> None:
+    deadline = monotonic() + seconds
     while True:
         try:
             conn = await psycopg.AsyncConnection.connect(socket_urls(run).app, connect_timeout=5)
@@ -241,7 +281,7 @@ async def _wait_until_ready(process: subprocess.Popen[bytes], run: Path) -> None
         if process.poll() is not None:
             raise _to_failure("PostgreSQL did not start on the copy", process.returncode, (run / "log").read_bytes())
         if monotonic() > deadline:
-            raise Failure(f"PostgreSQL does not answer on the copy after {_READY_WITHIN:.0f} s: {reason}")
+            raise Failure(f"PostgreSQL does not answer on the copy after {seconds:.0f} s: {reason}")
         await asyncio.sleep(0.05)
 
 

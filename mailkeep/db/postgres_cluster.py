@@ -77,6 +77,8 @@ _SETTINGS = {
     "max_wal_size": "1GB",
     "min_wal_size": "80MB",
     "checkpoint_timeout": "10min",
+    # Of WAL that is not archived (backup.wal_archive): what is beyond is removed, rather than fill the disk.
+    "max_slot_wal_keep_size": "1GB",
     "password_encryption": "scram-sha-256",
     "timezone": "UTC",
     "log_timezone": "UTC",

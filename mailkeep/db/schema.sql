@@ -1559,6 +1559,20 @@ TABLE vacations
     CONSTRAINT vacations_pkey PRIMARY KEY (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE wal_archive
+    only_row boolean NOT NULL DEFAULT true
+    chain uuid NOT NULL
+    repository text NOT NULL
+    began_at timestamp with time zone NOT NULL
+    stored_to timestamp with time zone
+    next_segment text NOT NULL DEFAULT ''::text
+    spool_bytes bigint NOT NULL DEFAULT 0
+    error text
+    ended text
+    CONSTRAINT wal_archive_only_row CHECK (only_row)
+    CONSTRAINT wal_archive_pkey PRIMARY KEY (only_row)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE webhook_deliveries WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)
     id uuid NOT NULL
     webhook_id uuid NOT NULL

@@ -36,6 +36,12 @@ class BackupSettings:
     verify_every: Literal["off", "daily", "weekly", "monthly"] = _setting(
         "weekly", "How often the newest backup is restored to a temporary folder and compared."
     )
+    wal_archive: bool = _setting(
+        False,
+        "Store the database's write-ahead log each minute, so that an instance can be restored to any time since the "
+        "first backup afterwards. It costs about a second of CPU time a minute.",
+    )
+    wal_keep_days: int = _setting(7, "For how many days the write-ahead log is kept.", low=1, high=366)
     upload_kib_per_second: int = _setting(
         0, "Maximum rate of uploads, in KiB per second; 0: no limit.", low=0, high=10_000_000
     )

@@ -431,6 +431,19 @@ CREATE TABLE recovery_key (
     verified_at timestamptz
 );
 
+-- The archive of the write-ahead log (features/operations/wal_archive): the chain in progress, or the last one.
+CREATE TABLE wal_archive (
+    only_row     boolean PRIMARY KEY DEFAULT true CONSTRAINT wal_archive_only_row CHECK (only_row),
+    chain        uuid NOT NULL,
+    repository   text NOT NULL,
+    began_at     timestamptz NOT NULL,
+    stored_to    timestamptz,
+    next_segment text NOT NULL DEFAULT '',
+    spool_bytes  bigint NOT NULL DEFAULT 0,
+    error        text,
+    ended        text
+);
+
 -- What is wrong with backups and was reported (features/operations/backup_alerts): `subject` tells one case from the next.
 CREATE TABLE backup_alerts (
     kind        text PRIMARY KEY CONSTRAINT backup_alerts_kind CHECK (kind IN ('failed', 'unverified', 'late')),

@@ -14,6 +14,8 @@ from mailkeep.run.cli.backup import read_key
 from mailkeep.run.cli.output import AsJson, CommandResult, examples, run_command
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from mailkeep.backup.restic import Repository
     from mailkeep.run.runtime.full_restore import Report, RestoredInstance, RestorePlan
 
@@ -40,6 +42,14 @@ def restore(
         str | None,
         typer.Option("--backup", metavar="ID", help="The backup, or the beginning of its ID; default: the newest."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="Bring the database to this time, as 2026-11-25T14:30:00Z; needs the setting backup.wal_archive.",
+        ),
+    ] = None,
     key_file: Annotated[
         Path | None,
         typer.Option("--key-file", metavar="FILE", help="A file with the recovery key, or the repository's password."),
@@ -59,13 +69,13 @@ def restore(
     ever restored into a folder with data. After the first `mailkeep up`, what was queued in the backup stays on hold
     until `mailkeep queue act release --all`: it may have been sent after the backup.
     """
-    run_command(as_json, _restore(repository, data_dir, (backup, profile), key_file, dry_run))
+    run_command(as_json, _restore(repository, data_dir, (backup, profile, at), key_file, dry_run))
 
 
 async def _restore(
     location: str,
     data_dir: Path,
-    choice: tuple[str | None, str | None],
+    choice: tuple[str | None, str | None, str | None],
     key_file: Path | None,
     dry_run: bool,
 ) -> CommandResult:
@@ -74,8 +84,10 @@ async def _restore(
 
     data_dir = data_dir.resolve()
     full_restore.require_empty(data_dir)
+    backup, profile, time = choice
+    at = _read_time(time) if time else None
     async with _open_repository(location, read_key(key_file)) as (repository, scratch):
-        plan = await full_restore.make_plan(repository, scratch, data_dir, *choice)
+        plan = await full_restore.make_plan(repository, scratch, data_dir, backup, profile, at)
         if dry_run:
             return _show(plan, data_dir, None)
         report = _show_progress() if sys.stderr.isatty() else None
@@ -102,6 +114,20 @@ async def _open_repository(location: str, key: str) -> AsyncGenerator[tuple[Repo
         yield repository, scratch
 
 
+def _read_time(text: str) -> datetime:
+    from datetime import datetime
+
+    from mailkeep.core.errors import Failure
+
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise Failure(f"--at needs a time with its zone, as 2026-11-25T14:30:00Z, not {text!r}.", permanent=True)
+    return at
+
+
 def _show_progress() -> Report:
     async def report(done: int) -> None:
         print(f"\rRestored {done >> 20} MiB", end="", file=sys.stderr, flush=True)
@@ -124,13 +150,16 @@ def _show(plan: RestorePlan, data_dir: Path, result: RestoredInstance | None) ->
         "counts": {"domains": counts.domains, "mailboxes": counts.mailboxes, "messages": counts.messages},
         "mail_bytes": manifest.mail_bytes,
         "other_backups": plan.others,
+        "database_at": iso(plan.target.to) if plan.target else None,
         "data_dir": str(data_dir),
     }
     what = f"{counts.domains} domains, {counts.mailboxes} mailboxes and {counts.messages} messages"
     source = f"the backup {plan.backup.id} of {iso(manifest.began_at)} (Mailkeep {manifest.mailkeep_version})"
+    database = _describe_target(plan)
     if result is None:
         lines = [
             f"Would restore {source}: {what}, {manifest.mail_bytes >> 20} MiB of mail, into {data_dir}.",
+            *database,
             f"The repository has {plan.others} other backups. Nothing was changed.",
         ]
         return CommandResult(data, lines)
@@ -138,9 +167,20 @@ def _show(plan: RestorePlan, data_dir: Path, result: RestoredInstance | None) ->
     option = " --profile full" if plan.profile == "full" else ""
     lines = [
         f"Restored {source}: {what}.",
+        *database,
         *([f"{result.held} messages of the mail queue are on hold."] if result.held else []),
         *([f"Warning: {result.warning}"] if result.warning else []),
         f"Start it with `mailkeep up{option} --data-dir {data_dir}`. Then release what is on hold:",
         f"`mailkeep queue act release --all --data-dir {data_dir}`.",
     ]
     return CommandResult(data, lines)
+
+
+def _describe_target(plan: RestorePlan) -> list[str]:
+    from mailkeep.core.clock import iso
+
+    if plan.target is None:
+        return []
+    minutes = (plan.target.to - plan.manifest.began_at).total_seconds() / 60
+    text = "Mail, contents and the mail queue are those of the backup"
+    return [f"The database is that of {iso(plan.target.to)}. {text}, {minutes:.0f} minutes older."]

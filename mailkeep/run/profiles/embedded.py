@@ -41,6 +41,7 @@ from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorke
 from mailkeep.features.operations.backups import jobs as backups
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.operations.restores import service as restores
+from mailkeep.features.operations.wal_archive import jobs as wal_archive
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
 from mailkeep.features.record.metrics import service as counters
@@ -141,6 +142,7 @@ async def _work(app: App, stack: contextlib.AsyncExitStack) -> None:
     await stack.enter_async_context(worker.work(app))
     await stack.enter_async_context(worker.running(SystemMailWorker(app)))
     await stack.enter_async_context(backups.working(app, {**backups.HANDLERS, **restores.HANDLERS}))
+    await stack.enter_async_context(wal_archive.archiving(app))
 
 
 @contextlib.asynccontextmanager

@@ -32,12 +32,14 @@ from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.instance import acquire_lock, write_atomically
 from mailkeep.db.migrate import read_schema
 from mailkeep.db.postgres_binaries import find_binaries
+from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.operations.backups.model import BACKUP_FOLDER
 from mailkeep.features.record.holds import service as holds
 from mailkeep.features.record.holds.model import RestoredBackup
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import restored_places, webmail
+from mailkeep.run.runtime import point_in_time, restored_places, webmail
 from mailkeep.run.runtime.context import RESTORED, UNFINISHED_RESTORE, create_data_dir
+from mailkeep.run.runtime.point_in_time import RecoveryTarget
 
 TAG = "mailkeep"
 """The tag of Mailkeep's snapshots."""
@@ -61,12 +63,15 @@ class FoundBackup:
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """What a restore would do. `others`: how many other backups the repository has."""
+    """What a restore would do. `others`: how many other backups the repository has. `target`: the time to which the
+    database is brought; everything else is that of the backup.
+    """
 
     backup: FoundBackup
     manifest: Manifest
     profile: str
     others: int
+    target: RecoveryTarget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,7 @@ class _Restored(msgspec.Struct, frozen=True):
     backup_id: UUID
     began_at: datetime
     restored_at: datetime
+    database_at: datetime | None = None
 
 
 async def list_backups(repository: Repository) -> list[FoundBackup]:
@@ -121,14 +127,25 @@ def choose_backup(backups: Sequence[FoundBackup], wanted: str | None) -> FoundBa
 
 
 async def make_plan(
-    repository: Repository, scratch: Path, data_dir: Path, wanted: str | None, profile: str | None
+    repository: Repository,
+    scratch: Path,
+    data_dir: Path,
+    wanted: str | None,
+    profile: str | None,
+    at: datetime | None = None,
 ) -> RestorePlan:
-    """Choose a backup and check that it can be restored here. `scratch`: a folder for its manifest. Changes nothing.
-    Failure.
+    """Choose a backup and check that it can be restored here. `scratch`: a folder for its manifest. `at`: the time to
+    which the database is to be brought. Changes nothing. Failure.
     """
     require_empty(data_dir)
     backups = await list_backups(repository)
+    target = None
+    # Without a wish, the newest: it also says whether there are backups of several instances.
     backup = choose_backup(backups, wanted)
+    if at:
+        snapshots = [each.snapshot for each in backups]
+        snapshot, target = await point_in_time.choose(repository, snapshots, at, backup.snapshot if wanted else None)
+        backup = next(each for each in backups if each.snapshot.id == snapshot.id)
     path = scratch / MANIFEST
     if len(backup.snapshot.paths) != 1:
         raise Failure("The snapshot was not made of one folder.", permanent=True)
@@ -137,6 +154,8 @@ async def make_plan(
     path.unlink()
     if manifest.backup_id != backup.id:
         raise Failure("The manifest of the snapshot is that of another backup.", permanent=True)
+    if target:
+        point_in_time.check_manifest(target, manifest)
     if len(manifest.migrations) > len(read_schema().migrations):
         raise Failure(
             f"The backup is of Mailkeep {manifest.mailkeep_version}, whose database is newer than this program's. "
@@ -154,7 +173,7 @@ async def make_plan(
             )
         install.require_installed()
     _require_space(data_dir, manifest)
-    return RestorePlan(backup, manifest, profile, len(backups) - 1)
+    return RestorePlan(backup, manifest, profile, len(backups) - 1, target)
 
 
 def require_empty(data_dir: Path) -> None:
@@ -205,15 +224,18 @@ async def complete_at_start(app: App, webmail_sockets: Path | None = None) -> st
         raise Failure(f"{path} is not valid: {error}. Restore the backup again.", permanent=True) from None
     restored = RestoredBackup(found.backup_id, found.began_at, found.restored_at)
     async with app.db.tx() as conn:
-        await holds.complete_restore(conn, _SYSTEM, app.clock(), restored)
+        await holds.complete_restore(conn, _SYSTEM, app.clock(), restored, found.database_at)
+        if found.database_at:  # deleted after the backup, with their mail
+            await mailboxes.remove_mail_without_mailbox(conn, app)
         rows = await holds.count(conn)
     if webmail_sockets:
         await webmail.end_sessions(webmail_sockets)
     failpoint.reach("restore.completed")
     path.unlink()
+    database = f" with the database of {iso(found.database_at)}" if found.database_at else ""
     return (
-        f"Restored from the backup of {iso(found.began_at)}: all sessions have ended. On hold are the mail queue, "
-        f"{rows.scheduled_messages} scheduled messages, {rows.webhook_deliveries} webhook deliveries, "
+        f"Restored from the backup of {iso(found.began_at)}{database}: all sessions have ended. On hold are the mail "
+        f"queue, {rows.scheduled_messages} scheduled messages, {rows.webhook_deliveries} webhook deliveries, "
         f"{rows.system_mails} messages of the server itself, and mail of Sieve and of local programs, until "
         "`mailkeep queue act release --all`."
     )
@@ -230,6 +252,8 @@ async def _perform(
     failpoint.reach("restore.tree_restored")
     if (await asyncio.to_thread(read_manifest, tree)) != plan.manifest:
         raise Failure("The snapshot has changed since its manifest was read.", permanent=True)
+    target = plan.target
+    log_folders = await point_in_time.fetch(restoring, target, folder / "wal") if target else []
 
     def note_cluster(cluster: Path) -> None:
         write_atomically(folder / _CLUSTER, f"{cluster}\n", 0o600)
@@ -238,8 +262,10 @@ async def _perform(
         restored_places.place, tree, data_dir, plan.manifest, plan.profile, note_cluster
     )
     failpoint.reach("restore.placed")
+    if target:
+        await point_in_time.bring_to(target, data_dir, cluster, log_folders)
     warning = await _add_own_key(repository, data_dir)
-    marker = _Restored(plan.backup.id, plan.manifest.began_at, at)
+    marker = _Restored(plan.backup.id, plan.manifest.began_at, at, target.to if target else None)
     write_atomically(data_dir / RESTORED, msgspec.json.encode(marker).decode() + "\n", 0o600)
     await asyncio.to_thread(os.sync)
     failpoint.reach("restore.synced")

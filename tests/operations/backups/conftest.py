@@ -21,6 +21,7 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock
 from mailkeep.db.migrate import migrate
 from mailkeep.db.pool import DatabasePool
+from mailkeep.db.postgres import ServerOptions
 from mailkeep.features.operations.backups.jobs import BackupWorker
 from mailkeep.features.operations.backups.model import Backup, BackupOperation
 from mailkeep.run.runtime.context import open_vault
@@ -76,7 +77,7 @@ async def data_dir() -> AsyncIterator[Path]:
     (folder / "data").mkdir(mode=0o711)
     open_vault(folder / "data", load_settings(folder / "data", environ={}))
     lock = acquire_lock(folder / "data")
-    server = await postgres.start(folder / "data")
+    server = await postgres.start(folder / "data", ServerOptions(settings={"max_slot_wal_keep_size": "64MB"}))
     await migrate(server.urls.owner, utc_now)
     yield folder / "data"
     await server.stop()

@@ -4893,7 +4893,8 @@ export interface webhooks {
          *     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
          *     `filter_failed`: a part of the filter does not answer, with its effect on mail in `reason`; `filter_recovered`.
          *     `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
-         *     or renewed, or a file with one is about to expire; `certificate_recovered`.
+         *     or renewed, or a file with one is about to expire; `certificate_recovered`. `wal_archive_ended`: a part of the
+         *     write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -5602,12 +5603,14 @@ export interface components {
             start_time?: string | null;
             /** @enum {string|null} */
             verify_every?: "daily" | "monthly" | "off" | "weekly" | null;
+            wal_archive?: boolean | null;
         };
         /**
          * @description The policy. `repository`: where backups are stored; empty: in the data directory. `start_time` is in UTC.
          *         `append_only`: the repository accepts no deletions, so that `retention` does not apply. `next_backup_at` and
          *         `next_verification_at` are null if none is planned; `last_backup_at` is when the newest one that succeeded began,
-         *         `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup.
+         *         `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup. `point_in_time` is
+         *         null if `wal_archive` is off.
          */
         BackupPolicyRecord: {
             append_only: boolean;
@@ -5632,6 +5635,7 @@ export interface components {
              */
             next_verification_at: string | null;
             operation: components["schemas"]["BackupOperationRecord"] | null;
+            point_in_time: components["schemas"]["PointInTimeRecord"] | null;
             recovery_key: components["schemas"]["RecoveryKeyRecord"] | null;
             repository: string;
             retention: components["schemas"]["BackupRetention"];
@@ -5640,6 +5644,7 @@ export interface components {
             start_time: string;
             /** @enum {string} */
             verify_every: "daily" | "monthly" | "off" | "weekly";
+            wal_archive: boolean;
         };
         /**
          * @description A backup. `trigger`: what it was made for. `size_bytes`: what it contains; `added_bytes`: what it added to the
@@ -7895,6 +7900,24 @@ export interface components {
             target: number;
             warnings: string[];
         };
+        /**
+         * @description The instance can be restored to any time from `from` to `to`; null: to none yet. `spool_bytes`: write-ahead log
+         *         that is kept on this machine. `problem`: why less is stored than should be, in words.
+         */
+        PointInTimeRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            from: string | null;
+            problem: string | null;
+            spool_bytes: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            to: string | null;
+        };
         /** @description How many items (or steps) of `total` are done, and how many of these have failed. */
         ProgressRecord: {
             done: number;
@@ -8761,10 +8784,11 @@ export interface components {
          *         and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
          *         `filter_failed`: a part of the filter does not answer, with its effect on mail in `reason`; `filter_recovered`.
          *         `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
-         *         or renewed, or a file with one is about to expire; `certificate_recovered`.
+         *         or renewed, or a file with one is about to expire; `certificate_recovered`. `wal_archive_ended`: a part of the
+         *         write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
          */
         SystemAlert: {
-            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered`, `forward_unsealed`, `certificate_failed` or `certificate_recovered`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered`, `forward_unsealed`, `certificate_failed`, `certificate_recovered` or `wal_archive_ended`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;

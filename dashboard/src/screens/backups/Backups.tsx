@@ -78,6 +78,7 @@ function Overview() {
         <Fact name="Next backup" at={policy.next_backup_at} otherwise="not scheduled" />
         <Fact name="Last verification" at={policy.last_verified_at} otherwise="never" />
         <Fact name="Next verification" at={policy.next_verification_at} otherwise="not scheduled" />
+        {policy.point_in_time && <PointInTime {...policy.point_in_time} />}
         <Fact
           name="Recovery key tested"
           at={policy.recovery_key?.verified_at ?? null}
@@ -142,6 +143,23 @@ function Fact({ name, at, otherwise }: { name: string; at: string | null; otherw
     <div>
       <dt>{name}</dt>
       <dd>{at ? <Time at={at} /> : <span className="muted">{otherwise}</span>}</dd>
+    </div>
+  )
+}
+
+function PointInTime({ from, to }: NonNullable<Policy['point_in_time']>) {
+  return (
+    <div>
+      <dt>Restore to any time</dt>
+      <dd>
+        {from && to ? (
+          <>
+            <Time at={from} /> to <Time at={to} />
+          </>
+        ) : (
+          <span className="muted">from the next backup on</span>
+        )}
+      </dd>
     </div>
   )
 }

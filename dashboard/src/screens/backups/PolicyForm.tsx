@@ -33,6 +33,7 @@ interface Values {
   repository: string
   verify_every: Policy['verify_every']
   append_only: boolean
+  wal_archive: boolean
   hourly: number
   daily: number
   weekly: number
@@ -48,7 +49,7 @@ export function PolicyForm() {
 }
 
 function Fields({ policy }: { policy: Policy }) {
-  const { schedule, start_time, repository, verify_every, append_only } = policy
+  const { schedule, start_time, repository, verify_every, append_only, wal_archive } = policy
   const save = useApiMutation({
     request: (values: Values) => {
       const { hourly, daily, weekly, monthly, ...others } = values
@@ -61,7 +62,10 @@ function Fields({ policy }: { policy: Policy }) {
     onSuccess: () => form.markSaved(),
   })
   const signIn = useRecentSignIn(save.error)
-  const form = useForm<Values>({ schedule, start_time, repository, verify_every, append_only, ...policy.retention }, save.error)
+  const form = useForm<Values>(
+    { schedule, start_time, repository, verify_every, append_only, wal_archive, ...policy.retention },
+    save.error,
+  )
   return (
     <Form
       onSubmit={() => signIn.isReady && save.mutate(form.values)}
@@ -119,6 +123,10 @@ function Fields({ policy }: { policy: Policy }) {
         <p className="muted small">All 0: every backup is kept.</p>
       </fieldset>
       <Checkbox label="The repository accepts no deletions (append-only): old backups are not removed" {...form.checkbox('append_only')} />
+      <Checkbox
+        label="Store the database's write-ahead log each minute: mailkeep restore --at restores the database to any time"
+        {...form.checkbox('wal_archive')}
+      />
       {signIn.isNeeded && <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then save again." />}
     </Form>
   )

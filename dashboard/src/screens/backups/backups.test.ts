@@ -9,12 +9,14 @@ const POLICY: Policy = {
   repository: 's3:https://s3.example/mail',
   verify_every: 'weekly',
   append_only: false,
+  wal_archive: true,
   last_backup_at: '2026-03-01T02:30:00.000Z',
   last_verified_at: '2026-03-01T04:00:00.000Z',
   next_backup_at: '2026-03-02T02:30:00.000Z',
   next_verification_at: null,
   recovery_key: { created_at: '2026-03-01T02:30:00.000Z', verified_at: '2026-03-01T02:30:00.000Z' },
   operation: null,
+  point_in_time: { from: '2026-03-01T02:30:00.000Z', to: '2026-03-01T12:00:00.000Z', spool_bytes: 16777216, problem: null },
 }
 
 describe('warnings about backups', () => {

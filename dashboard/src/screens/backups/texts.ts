@@ -115,5 +115,6 @@ export function listWarnings(policy: Policy, hasBackup: boolean): readonly strin
     warnings.push('The recovery key was never tested. Run `mailkeep backup key verify` on the server.')
   if (policy.repository === '' || policy.repository.startsWith('/'))
     warnings.push('Backups are stored on this machine, or on a disk of it: set a repository on another one in the policy.')
+  if (policy.point_in_time?.problem) warnings.push(policy.point_in_time.problem)
   return warnings
 }

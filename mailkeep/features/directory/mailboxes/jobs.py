@@ -15,8 +15,10 @@ from uuid import UUID
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core.ids import parse_uuid
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.partitions import confirm_prune_time
+from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailboxes import store, wire
 from mailkeep.features.directory.mailboxes.model import TRASH_RETENTION, mail_folder, mail_root
 from mailkeep.features.record.audit import service as audit
@@ -100,6 +102,15 @@ async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
     async with app.db.autocommit() as conn:
         await store.finish_removal(conn, mailbox_id)
     return True
+
+
+async def remove_mail_without_mailbox(conn: Conn, app: App) -> None:
+    """Record that the mail of mailboxes that do not exist must be removed: they were deleted between a backup and the
+    time to which the database was restored. Call it before anything else uses the instance.
+    """
+    root = mail_root(app.data_dir)
+    names = await asyncio.to_thread(os.listdir, root) if root.is_dir() else []
+    await store.insert_removals(conn, [found for name in names if (found := parse_uuid(name))])
 
 
 def _may_remove_mail(app: App) -> bool:

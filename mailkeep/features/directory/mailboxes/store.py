@@ -236,6 +236,18 @@ async def list_removals(conn: Conn, limit: int, after: UUID | None) -> list[UUID
     return [row["mailbox_id"] for row in await cursor.fetchall()]
 
 
+async def insert_removals(conn: Conn, mailbox_ids: Sequence[UUID]) -> None:
+    """Record that the mail of those of these mailboxes that do not exist must be removed."""
+    await conn.execute(
+        """
+        INSERT INTO mail_removals (mailbox_id)
+        SELECT n.id FROM unnest(%(ids)s::uuid[]) AS n (id) WHERE NOT EXISTS (SELECT FROM mailboxes m WHERE m.id = n.id)
+        ON CONFLICT DO NOTHING
+        """,
+        {"ids": list(mailbox_ids)},
+    )
+
+
 async def lock_removal(conn: Conn, mailbox_id: UUID) -> bool:
     """Lock the row of a mailbox whose mail is to be removed, until the transaction ends; False if there is none."""
     cursor = await conn.execute("SELECT 1 FROM mail_removals WHERE mailbox_id = %(id)s FOR UPDATE", {"id": mailbox_id})

@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from mailkeep.features.operations.wal_archive.model import PointInTime
+
 AlertKind = Literal["failed", "unverified", "late"]
 Status = Literal["ok", "degraded", "disabled"]
 
@@ -30,6 +32,7 @@ class BackupSituation:
     watched_since: datetime
     last_failure: str | None = None
     has_recovery_key: bool = False
+    point_in_time: PointInTime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ def describe_health(state: BackupSituation, at: datetime) -> BackupHealth:
     problems = [each.reason for each in find_problems(state, at)]
     if state.last_failure is not None:
         problems.append(f"The newest backup has failed: {state.last_failure}")
+    if state.point_in_time:
+        details["point_in_time_to"] = iso_or_none(state.point_in_time.end)
+        problems += [state.point_in_time.problem] if state.point_in_time.problem else []
     if problems:
         return BackupHealth("degraded", f"{' '.join(problems)} docs/howto/backups.md.", details)
     if state.schedule == "off":

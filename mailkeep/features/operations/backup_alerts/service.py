@@ -13,6 +13,7 @@ from mailkeep.features.operations.backup_alerts import rules, store
 from mailkeep.features.operations.backup_alerts.model import AlertKind, BackupHealth, BackupProblem, BackupSituation
 from mailkeep.features.operations.backups import service as backups
 from mailkeep.features.operations.recovery_key import service as recovery_keys
+from mailkeep.features.operations.wal_archive import service as wal_archive
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import (
     Event,
@@ -86,5 +87,6 @@ async def _read_state(conn: Conn, app: App) -> BackupSituation:
         verified_detail=verification.detail if verification else "",
         watched_since=_watched_since.setdefault(app.data_dir, at),
         last_failure=(newest.error or "") if newest and newest.state == "failed" else None,
+        point_in_time=await wal_archive.read(conn, settings, at),
         has_recovery_key=await recovery_keys.find(conn, settings.repository) is not None,
     )

@@ -16,11 +16,16 @@ from mailkeep.features.operations.backups.service import BackupTimes
 from mailkeep.features.operations.configuration import service as configuration
 from mailkeep.features.operations.recovery_key import service as recovery_keys
 from mailkeep.features.operations.recovery_key.model import RecoveryKey
+from mailkeep.features.operations.wal_archive import service as wal_archive
+from mailkeep.features.operations.wal_archive.model import PointInTime
 from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.settings.backup import BackupSettings
 
 _SETTINGS: Mapping[str, str] = {
-    **{name: f"backup.{name}" for name in ("schedule", "start_time", "repository", "verify_every", "append_only")},
+    **{
+        name: f"backup.{name}"
+        for name in ("schedule", "start_time", "repository", "verify_every", "append_only", "wal_archive")
+    },
     **{f"retention.{period}": f"backup.keep_{period}" for period in ("hourly", "daily", "weekly", "monthly")},
 }
 """The setting of each field."""
@@ -34,6 +39,7 @@ class BackupPolicy:
     times: BackupTimes
     operation: BackupOperation | None
     recovery_key: RecoveryKey | None
+    point_in_time: PointInTime | None
     tag: str
 
 
@@ -45,7 +51,8 @@ async def get(app: App) -> BackupPolicy:
         times = await backups.read_times(conn, app, settings)
         operation = await backups.find_open_operation(conn)
         key = await recovery_keys.find(conn, settings.repository)
-    return BackupPolicy(settings, times, operation, key, revisions.revision_tag(current.n))
+        point_in_time = await wal_archive.read(conn, settings, app.clock())
+    return BackupPolicy(settings, times, operation, key, point_in_time, revisions.revision_tag(current.n))
 
 
 async def change(app: App, who: Principal, changes: Mapping[str, Any], if_match: IfMatch = ANY_VERSION) -> BackupPolicy:

@@ -43,11 +43,23 @@ class RecoveryKeyRecord(Struct, frozen=True):
     verified_at: Timestamp | None
 
 
+class PointInTimeRecord(Struct, frozen=True, rename={"begin": "from", "end": "to"}):
+    """The instance can be restored to any time from `from` to `to`; null: to none yet. `spool_bytes`: write-ahead log
+    that is kept on this machine. `problem`: why less is stored than should be, in words.
+    """
+
+    begin: Timestamp | None
+    end: Timestamp | None
+    spool_bytes: int
+    problem: str | None
+
+
 class BackupPolicyRecord(Struct, frozen=True):
     """The policy. `repository`: where backups are stored; empty: in the data directory. `start_time` is in UTC.
     `append_only`: the repository accepts no deletions, so that `retention` does not apply. `next_backup_at` and
     `next_verification_at` are null if none is planned; `last_backup_at` is when the newest one that succeeded began,
-    `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup.
+    `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup. `point_in_time` is
+    null if `wal_archive` is off.
     """
 
     schedule: Literal["off", "hourly", "daily"]
@@ -56,12 +68,14 @@ class BackupPolicyRecord(Struct, frozen=True):
     repository: str
     verify_every: Literal["off", "daily", "weekly", "monthly"]
     append_only: bool
+    wal_archive: bool
     last_backup_at: Timestamp | None
     last_verified_at: Timestamp | None
     next_backup_at: Timestamp | None
     next_verification_at: Timestamp | None
     recovery_key: RecoveryKeyRecord | None
     operation: backups.OperationRecord | None
+    point_in_time: PointInTimeRecord | None
 
 
 class BackupPolicyPatch(Patch, frozen=True):
@@ -73,12 +87,13 @@ class BackupPolicyPatch(Patch, frozen=True):
     repository: _Location | UnsetType | None = UNSET
     verify_every: Literal["off", "daily", "weekly", "monthly"] | UnsetType | None = UNSET
     append_only: bool | UnsetType | None = UNSET
+    wal_archive: bool | UnsetType | None = UNSET
     current_password: OwnPassword | UnsetType = UNSET
 
 
 def to_policy(policy: BackupPolicy) -> BackupPolicyRecord:
     """The response for the policy."""
-    settings, times, key = policy.settings, policy.times, policy.recovery_key
+    settings, times, key, point = policy.settings, policy.times, policy.recovery_key, policy.point_in_time
     verification = times.last_verified.verification if times.last_verified else None
     return BackupPolicyRecord(
         schedule=settings.schedule,
@@ -89,20 +104,25 @@ def to_policy(policy: BackupPolicy) -> BackupPolicyRecord:
         repository=settings.repository,
         verify_every=settings.verify_every,
         append_only=settings.append_only,
+        wal_archive=settings.wal_archive,
         last_backup_at=iso_or_none(times.last_backup.created_at if times.last_backup else None),
         last_verified_at=iso_or_none(verification.at if verification else None),
         next_backup_at=iso_or_none(times.next_backup_at),
         next_verification_at=iso_or_none(times.next_verification_at),
         recovery_key=RecoveryKeyRecord(iso(key.created_at), iso_or_none(key.verified_at)) if key else None,
         operation=backups.to_record(policy.operation) if policy.operation else None,
+        point_in_time=PointInTimeRecord(
+            iso_or_none(point.begin), iso_or_none(point.end), point.spool_bytes, point.problem
+        )
+        if point
+        else None,
     )
 
 
 def read_changes(body: BackupPolicyPatch) -> dict[str, Any]:
     """The fields that a body changes, those of `retention` with its name."""
-    fields = {
-        name: getattr(body, name) for name in ("schedule", "start_time", "repository", "verify_every", "append_only")
-    }
+    names = ("schedule", "start_time", "repository", "verify_every", "append_only", "wal_archive")
+    fields = {name: getattr(body, name) for name in names}
     if body.retention is not UNSET:
         periods = ("hourly", "daily", "weekly", "monthly")
         fields |= {f"retention.{period}": getattr(body.retention, period) for period in periods}

@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,9 +19,9 @@ import structlog
 
 from mailkeep import __version__
 from mailkeep.app import App
-from mailkeep.backup import index, layout, restic, stage
+from mailkeep.backup import index, layout, restic, stage, wal
 from mailkeep.backup.layout import Counts, Manifest
-from mailkeep.backup.restic import Progress, Repository, RepositoryLocked, RepositoryMissing, Retention, Snapshot
+from mailkeep.backup.restic import Progress, Repository, RepositoryMissing, Retention, Snapshot
 from mailkeep.backup.stage import Report, StageSource
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
@@ -29,6 +29,7 @@ from mailkeep.core.ids import parse_uuid
 from mailkeep.db.instance import instance_id, run_folder, write_atomically
 from mailkeep.features.operations.backups import policy, store
 from mailkeep.features.operations.backups.model import BACKUP_FOLDER, Backup, BackupOperation
+from mailkeep.features.operations.wal_archive import service as wal_archive
 from mailkeep.mail.daemons.paths import InstancePaths
 
 log = structlog.get_logger("mailkeep.backups")
@@ -76,10 +77,11 @@ async def create(app: App, operation: BackupOperation, report: Report) -> Mappin
     await report("repository", 0, 0)
     repository = await _prepare_repository(app)
     source = _source(app)
+    chain = await wal_archive.begin(app, backup.created_at)
     try:
         manifest = await _stage(app, source, backup, report)
         failpoint.reach("backup.staged")
-        backup = await _store(app, repository, source, replace(backup, counts=manifest.counts), report)
+        backup = await _store(app, repository, source, backup, (manifest, chain), report)
         failpoint.reach("backup.stored")
     except (OSError, sqlite3.Error) as error:
         is_full = getattr(error, "errno", None) == errno.ENOSPC or "disk is full" in str(error)
@@ -188,17 +190,26 @@ async def _stage(app: App, source: StageSource, backup: Backup, report: Report) 
     return manifest
 
 
-async def _store(app: App, repository: Repository, source: StageSource, backup: Backup, report: Report) -> Backup:
+async def _store(
+    app: App,
+    repository: Repository,
+    source: StageSource,
+    backup: Backup,
+    content: tuple[Manifest, UUID | None],
+    report: Report,
+) -> Backup:
     """Store the stage as a snapshot. Its ID is a part of the backup's row before anything else is done."""
     progress = Progress()
+    manifest, chain = content
+    tags = [TAG, f"{_ID}{backup.id}"]
+    if chain:
+        tags += wal.to_backup_tags(chain, wal.segment_name(manifest.timeline, manifest.lsn))
 
     def keep(read: Progress) -> None:
         nonlocal progress
         progress = read
 
-    storing = asyncio.create_task(
-        repository.backup(source.stage, [TAG, f"{_ID}{backup.id}"], instance_id(app.data_dir), keep)
-    )
+    storing = asyncio.create_task(repository.backup(source.stage, tags, instance_id(app.data_dir), keep))
     taken, taken_at = progress, monotonic()
     try:
         while not storing.done():
@@ -218,6 +229,7 @@ async def _store(app: App, repository: Repository, source: StageSource, backup: 
         snapshot=summary.snapshot_id,
         size_bytes=summary.total_bytes_processed,
         added_bytes=summary.data_added,
+        counts=manifest.counts,
     )
 
 
@@ -233,11 +245,16 @@ async def _tidy(
     async with app.db.autocommit() as conn:
         backups = await store.list_stored(conn)
     await report("forget", 0, 0)
-    removed = await _forget(app, repository, policy.select_removed(backups, retention, app.clock()))
+    superfluous = policy.select_removed(backups, retention, app.clock())
+    removed = await _forget(app, repository, superfluous)
     marker = backup_folder(app) / _PRUNED
-    if is_prune_due or _is_older(marker, app.clock().timestamp() - _PRUNE_EVERY_SECONDS):
+    is_prune_due = is_prune_due or _is_older(marker, app.clock().timestamp() - _PRUNE_EVERY_SECONDS)
+    if is_prune_due or settings.wal_archive:
+        gone = {each.snapshot for each in backups if each.id in superfluous}
+        await wal_archive.remove_old(app, repository, [each for each in snapshots if each.id not in gone])
+    if is_prune_due:
         await report("prune", 0, 0)
-        await _unlocking(repository, repository.prune)
+        await repository.alone(repository.prune)
         at = app.clock().timestamp()
         marker.touch()
         os.utime(marker, (at, at))
@@ -250,7 +267,7 @@ async def _forget(app: App, repository: Repository, backup_ids: Sequence[UUID]) 
         found = [await store.find_backup(conn, each) for each in backup_ids]
     backups = [each for each in found if each is not None]
     snapshots = [each.snapshot for each in backups if each.snapshot and each.error != _MISSING]
-    await _unlocking(repository, lambda: repository.forget(snapshots))
+    await repository.alone(lambda: repository.forget(snapshots))
     failpoint.reach("backup.forgotten")
     async with app.db.tx() as conn:
         for each in backups:
@@ -309,15 +326,6 @@ async def _add_found(app: App, repository: Repository, snapshot: Snapshot) -> No
         if row is not None:
             await store.delete_backup(conn, backup_id)
         await store.insert_backup(conn, found)
-
-
-async def _unlocking(repository: Repository, work: Callable[[], Awaitable[None]]) -> None:
-    """Do this, again if a lock of a process that has ended prevents it."""
-    try:
-        await work()
-    except RepositoryLocked:
-        await repository.unlock()
-        await work()
 
 
 def _is_older(path: Path, seconds: float) -> bool:

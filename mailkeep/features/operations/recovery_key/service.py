@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -103,10 +104,8 @@ async def change_password(app: App, who: Principal) -> None:
 
 
 async def _remove(repository: Repository, keys: Sequence[RepositoryKey]) -> None:
-    if keys:
-        await repository.unlock()
     for each in keys:
-        await repository.remove_key(each.id)
+        await repository.alone(partial(repository.remove_key, each.id))
 
 
 @contextlib.asynccontextmanager

@@ -122,7 +122,8 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     and its answers do not count. `antivirus_recovered` and `dns_list_recovered`: that has ended.
     `filter_failed`: a part of the filter does not answer, with its effect on mail in `reason`; `filter_recovered`.
     `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
-    or renewed, or a file with one is about to expire; `certificate_recovered`.
+    or renewed, or a file with one is about to expire; `certificate_recovered`. `wal_archive_ended`: a part of the
+    write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
     """
 
     kind: ClassVar[Kind] = "system.alert"
@@ -142,7 +143,8 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
         Meta(
             description="`outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, "
             "`antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, "
-            "`filter_recovered`, `forward_unsealed`, `certificate_failed` or `certificate_recovered`."
+            "`filter_recovered`, `forward_unsealed`, `certificate_failed`, `certificate_recovered` or "
+            "`wal_archive_ended`."
         ),
     ]
     message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None

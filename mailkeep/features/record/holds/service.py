@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from mailkeep.core.clock import iso
 from mailkeep.core.principal import Principal
@@ -18,16 +19,21 @@ from mailkeep.features.record.system_mail.model import SuperAdminNotice
 find_restored = store.find
 
 
-async def complete_restore(conn: Conn, who: Principal, at: datetime, restored: RestoredBackup) -> HeldRows | None:
+async def complete_restore(
+    conn: Conn, who: Principal, at: datetime, restored: RestoredBackup, database_at: datetime | None = None
+) -> HeldRows | None:
     """End sessions and invitations, hold what was pending, and tell super_admins, in one transaction; what is held.
-    None, and nothing changes, if this restore is completed already.
+    None, and nothing changes, if this restore is completed already. `database_at`: the time to which the database was
+    brought.
     """
     last = await store.find(conn)
     if last and (last.backup_id, last.restored_at) == (restored.backup_id, restored.restored_at):
         return None
     ended, held = await store.end_access(conn), await store.hold(conn)
     await store.save(conn, restored)
-    details = {"began_at": iso(restored.began_at), "ended": asdict(ended), "held": asdict(held)}
+    details: dict[str, Any] = {"began_at": iso(restored.began_at), "ended": asdict(ended), "held": asdict(held)}
+    if database_at:
+        details["database_at"] = iso(database_at)
     await audit.record(
         conn, who, at, AuditAction("backup.restore_all", AuditTarget("backup", restored.backup_id), details=details)
     )
