@@ -134,7 +134,7 @@ async def _act(
     chosen = QueueSelection(*selection)
     async with open_instance(data_dir, needs_full=not (action == "release" and chosen.is_all)) as app:
         affected = await service.act(app, cli_principal(), action, chosen, dry_run=dry_run)
-    what, released = f"{affected.messages} messages", affected.released
+    what, released = f"{affected.messages} messages", affected.release_counts
     data: dict[str, Any] = {"affected": affected.messages, "dry_run": dry_run}
     if any(released.values()):
         what += "".join(f", {count} {name.replace('_', ' ')}" for name, count in released.items() if count)

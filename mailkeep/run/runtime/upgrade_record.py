@@ -24,7 +24,7 @@ _INTERRUPTED = "It was interrupted."
 _SYSTEM = Principal(None, "upgrade", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
-class _Trial(msgspec.Struct, frozen=True, kw_only=True):
+class _Upgrade(msgspec.Struct, frozen=True, kw_only=True):
     """The versions, and why the new one was not accepted, if that is known. The guard adds `reason`."""
 
     old: str
@@ -36,7 +36,7 @@ class _Trial(msgspec.Struct, frozen=True, kw_only=True):
 async def begin(app: App, who: Principal, version: str, sha256: str) -> None:
     """Record that the upgrade of this version begins."""
     await settle(app, is_accepted=True)  # an earlier one whose outcome nobody could record
-    _write(app.data_dir, _Trial(old=__version__, new=version, sha256=sha256))
+    _write(app.data_dir, _Upgrade(old=__version__, new=version, sha256=sha256))
     details = {"from": __version__, "to": version, "sha256": sha256}
     async with app.db.tx() as conn:
         action = AuditAction("server.upgrade", AuditTarget("server", None), details=details)
@@ -72,12 +72,12 @@ async def settle(app: App, *, is_accepted: bool, version: str = __version__, who
     (app.data_dir / RECORD).unlink(missing_ok=True)
 
 
-def _read(data_dir: Path) -> _Trial | None:
+def _read(data_dir: Path) -> _Upgrade | None:
     try:
-        return msgspec.json.decode((data_dir / RECORD).read_bytes(), type=_Trial)
+        return msgspec.json.decode((data_dir / RECORD).read_bytes(), type=_Upgrade)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
 
 
-def _write(data_dir: Path, trial: _Trial) -> None:
+def _write(data_dir: Path, trial: _Upgrade) -> None:
     write_atomically(data_dir / RECORD, msgspec.json.encode(trial).decode() + "\n", 0o600)

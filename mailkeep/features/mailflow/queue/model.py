@@ -49,7 +49,7 @@ class Affected:
     mail: HeldMail = field(default_factory=HeldMail)
 
     @property
-    def released(self) -> dict[str, int]:
+    def release_counts(self) -> dict[str, int]:
         """The numbers of what it released outside the queue, by name."""
         return {**asdict(self.rows), **asdict(self.mail)}
 

@@ -147,7 +147,7 @@ def read_selection(body: QueueAction) -> QueueSelection:
 
 def to_response(affected: Affected, *, dry_run: bool) -> QueueActionResponse:
     """The JSON of an action's result."""
-    released = Released(**affected.released) if any(affected.released.values()) else UNSET
+    released = Released(**affected.release_counts) if any(affected.release_counts.values()) else UNSET
     return QueueActionResponse(affected.messages, dry_run, released)
 
 
@@ -157,7 +157,7 @@ def to_held(held: Held) -> HeldResponse:
     return HeldResponse(
         last and RestoredBackupResponse(last.backup_id, iso(last.began_at), iso(last.restored_at)),
         affected.messages,
-        **affected.released,
+        **affected.release_counts,
     )
 
 

@@ -27,7 +27,7 @@ from mailkeep.core import failpoint
 from mailkeep.core.errors import Failure
 from mailkeep.core.ids import parse_uuid
 from mailkeep.db.instance import instance_id, run_folder, write_atomically
-from mailkeep.features.operations.backups import policy, store
+from mailkeep.features.operations.backups import policy, source_store, store
 from mailkeep.features.operations.backups.model import BACKUP_FOLDER, Backup, BackupOperation
 from mailkeep.features.operations.wal_archive import service as wal_archive
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -163,10 +163,10 @@ async def _stage(app: App, source: StageSource, backup: Backup, report: Report) 
     # The transaction of the counts lasts until the database is copied, so that no month of the counted tables is
     # dropped meanwhile (db/partitions): the copy has at least these rows.
     async with app.db.tx() as conn:
-        domains = await store.list_domain_names(conn)
-        mailboxes = await store.list_mailbox_addresses(conn)
-        migrations = await store.list_migrations(conn)
-        rows = await store.count_rows(conn)
+        domains = await source_store.list_domain_names(conn)
+        mailboxes = await source_store.list_mailbox_addresses(conn)
+        migrations = await source_store.list_migrations(conn)
+        rows = await source_store.count_rows(conn)
         await asyncio.to_thread(index.save_directory, source.stage, domains, mailboxes)
         counts = Counts(len(domains), len(mailboxes))
         del domains, mailboxes

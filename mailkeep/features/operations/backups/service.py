@@ -20,7 +20,7 @@ from mailkeep.core.ids import parse_uuid, uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
-from mailkeep.features.operations.backups import policy, rules, store, wire
+from mailkeep.features.operations.backups import policy, rules, source_store, store, wire
 from mailkeep.features.operations.backups.model import (
     Backup,
     BackupOperation,
@@ -302,7 +302,7 @@ async def _notify_of_restore(conn: Conn, who: Principal, at: datetime, operation
     if argument.get("dry_run"):
         return
     ids = [parse_uuid(str(argument.get(f"{scope}_id"))) for scope in ("domain", "mailbox")]
-    address = await store.find_address(conn, *ids)
+    address = await source_store.find_address(conn, *ids)
     name = address or f"with the ID {ids[0] or ids[1]}, which does not exist now"
     backup = await store.find_backup(conn, operation.backup_id) if operation.backup_id else None
     item = {

@@ -30,7 +30,7 @@ from mailkeep.db.instance import instance_id
 from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.features.mailflow.receiving.service import forward_path
 from mailkeep.features.mailflow.sandbox.model import content_path
-from mailkeep.features.operations.backups import engine, store
+from mailkeep.features.operations.backups import engine, source_store, store
 from mailkeep.features.operations.backups.model import Backup, BackupOperation, Verification
 from mailkeep.features.record.audit import service as audit
 from mailkeep.mail.mailbox.restored_mail import RESTORING_SUFFIX
@@ -256,7 +256,7 @@ def _digest(path: Path) -> bytes:
 
 async def _count_rows(copy: App, manifest: Manifest, numbers: _Numbers, faults: _Faults) -> None:
     async with copy.db.tx() as conn:
-        counted = await store.count_rows(conn)
+        counted = await source_store.count_rows(conn)
     for table, expected in manifest.rows.items():
         found = counted.get(table, 0)
         numbers.tables += 1
@@ -278,7 +278,7 @@ async def _verify_chain(copy: App, numbers: _Numbers, faults: _Faults) -> None:
 async def _find_files(copy: App, folder: Path, faults: _Faults) -> None:
     """Find the files that rows name: contents of forwards and of the sandbox's queue."""
     async with copy.db.tx() as conn:
-        forwards, messages = await store.list_forwards(conn), await store.list_sandbox_messages(conn)
+        forwards, messages = await source_store.list_forwards(conn), await source_store.list_sandbox_messages(conn)
     paths = [forward_path(folder / INSTANCE, queue_id) for queue_id in forwards]
     paths += [content_path(folder / INSTANCE, message_id) for message_id in messages]
     for missing in await asyncio.to_thread(lambda: [path.name for path in paths if not path.is_file()]):
