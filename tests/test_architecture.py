@@ -23,6 +23,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
     "mailkeep/features/operations/backups/engine.py": "performs the operations; jobs claims and supervises them",
     "mailkeep/features/operations/backups/policy.py": "retention and times; rules has what callers may ask for",
+    "mailkeep/features/operations/backups/source_store.py": "describes the database; `store` has backups and operations",
     "mailkeep/features/operations/backups/verification.py": "compares a restored backup; restores use its parts",
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
@@ -36,7 +37,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",
 }
-PRIVATE = {"store", "delivery_store", "wire", "routes", "jobs"}
+PRIVATE = {"store", "delivery_store", "source_store", "wire", "routes", "jobs"}
 # The processes hand the routes to the web layer and the jobs to the worker.
 ASSEMBLED_BY_RUN = {"routes", "jobs"}
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "common", "base", "misc"}
