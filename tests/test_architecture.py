@@ -23,7 +23,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
     "mailkeep/features/operations/backups/engine.py": "performs the operations; jobs claims and supervises them",
     "mailkeep/features/operations/backups/policy.py": "retention and times; rules has what callers may ask for",
-    "mailkeep/features/operations/backups/source_store.py": "describes the database; `store` has backups and operations",
+    "mailkeep/features/operations/backups/source_store.py": "the SQL about the database that is copied",
     "mailkeep/features/operations/backups/verification.py": "compares a restored backup; restores use its parts",
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
