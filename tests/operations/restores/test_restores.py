@@ -248,6 +248,10 @@ def test_a_mailbox_in_the_trash_returns_with_its_password(server: Server):
     [row] = server.query("SELECT * FROM mailboxes WHERE id = %(id)s", id=UUID(mailbox_id))
     assert (row["deleted_at"], row["password_hash"]) == (None, HASH)
 
+    server.call("DELETE", f"/mailboxes/{mailbox_id}", expected=200)
+    late = server.wait(server.begin("restore", server.back_up(), {"scope": "mailbox", "mailbox_id": mailbox_id}))
+    assert "was in the trash when the backup was made" in late["error"]
+
 
 @pytest.mark.parametrize(
     "argument",

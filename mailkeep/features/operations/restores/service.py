@@ -36,7 +36,7 @@ from mailkeep.features.operations.restores.model import RestoreArgument, Restore
 from mailkeep.features.operations.restores.store import RestoredTable, Rows
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.mail.mailbox.restored_mail import MailCounts, RestoredHome, add_missing, put_back
+from mailkeep.mail.mailbox.restored_mail import MailCounts, RestoredHome, add_missing, confine, put_back
 
 _BATCH = 100  # mailboxes whose mail is restored to the temporary folder at once
 
@@ -125,6 +125,12 @@ class _Restore:
             await copy.execute("SET LOCAL statement_timeout = '10min'")
             rows = await store.list_mailboxes(copy, argument.domain_id, argument.mailbox_id)
             if argument.mailbox_id and not rows:
+                if await store.find_mailbox(copy, argument.mailbox_id):
+                    raise Failure(
+                        "This mailbox was in the trash when the backup was made: restore it from an earlier one, or "
+                        "from the trash.",
+                        permanent=True,
+                    )
                 raise Failure("The backup does not have this mailbox.", permanent=True)
             domain_id = argument.domain_id or rows[0]["domain_id"]
             domain = await store.read_rows(copy, store.DOMAIN, [domain_id])
@@ -204,6 +210,8 @@ class _Restore:
                 mailbox.state, mailbox.problem = "skipped", refusal.message
             except FileNotFoundError:
                 mailbox.state, mailbox.problem = "skipped", "The mailbox was deleted meanwhile."
+            except PermissionError:
+                mailbox.state, mailbox.problem = "skipped", "A file or folder in it is not the mailbox's own."
             except OSError as error:
                 raise Failure(f"The mail of {mailbox.address} could not be written: {error}") from error
         await asyncio.to_thread(remove_tree, place)
@@ -249,12 +257,12 @@ class _Restore:
         await asyncio.to_thread(root.mkdir, 0o700, exist_ok=True)
 
         def work(stop: Stop) -> MailCounts:
-            owner = (home if home.exists() else root).stat()
+            owner = home.lstat() if home.exists() else root.stat()
             restored = RestoredHome(copy, home, (owner.st_uid, owner.st_gid), stop.check)
             try:
-                return put_back(restored, dry_run=dry_run)
+                return confine(restored, lambda: put_back(restored, dry_run=dry_run))
             except FileExistsError:
-                return add_missing(restored, into, dry_run=dry_run)
+                return confine(restored, lambda: add_missing(restored, into, dry_run=dry_run))
 
         return await run_in_thread(work)
 
