@@ -165,6 +165,7 @@ class _Restore:
         scope, app = self.argument.scope, self.app
         try:
             async with app.db.tx() as conn, conn.transaction(force_rollback=self.argument.dry_run):
+                await store.lock_routes(conn)
                 is_missing = await domains.lock(conn, found.domain_id) is None
                 if is_missing and scope == "mailbox":
                     raise Failure(
@@ -179,7 +180,7 @@ class _Restore:
                     )
                 for table, rows in found.of_domain if is_missing else ():
                     await self._insert(conn, table, rows)
-                await self._insert(conn, store.ALIASES, found.aliases)
+                await self._insert_aliases(conn, found)
         except psycopg.IntegrityError as error:
             raise Failure(
                 f"The domain {found.domain_name} can't return: something that it belongs to is missing "
@@ -188,6 +189,13 @@ class _Restore:
             ) from error
         only = found.mailboxes[0].id if scope == "mailbox" else found.domain_id
         self.target = AuditTarget(scope, only, found.domain_id, found.domain_name)
+
+    async def _insert_aliases(self, conn: Conn, found: _Found) -> None:
+        """Insert the aliases, except those that lead back to themselves by what was created after the backup."""
+        present = await store.list_aliases(conn, found.domain_id)
+        if await self._insert(conn, store.ALIASES, found.aliases):
+            inserted = await store.list_aliases(conn, found.domain_id) - present
+            self.result.objects[store.ALIASES.name] -= await store.remove_loops(conn, inserted)
 
     async def _insert(self, conn: Conn, table: RestoredTable, rows: Rows) -> int:
         inserted = await store.insert_rows(conn, table, rows)
@@ -236,14 +244,17 @@ class _Restore:
             return
         async with app.db.tx() as conn:
             if row is None:
+                await store.lock_routes(conn)
                 await self._return_mailbox(conn, found, mailbox)
             await mailboxes.add_mail(conn, mailbox.id, mailbox.mail.bytes, mailbox.mail.messages)
             await store.request_count(conn, mailbox.id, app.clock())
 
     async def _return_mailbox(self, conn: Conn, found: _Found, mailbox: RestoredMailbox) -> None:
-        """Insert the row of a deleted mailbox, without credentials, and what belongs to it."""
+        """Insert the row of a deleted mailbox, without credentials, and what belongs to it. Needs `lock_routes`."""
         if not await self._insert(conn, store.MAILBOX, found.mailbox_rows.get(mailbox.id, ())):
             raise Conflict(f"{mailbox.address} belongs to another mailbox now.")
+        if await store.remove_looping_forwards(conn, mailbox.id):
+            mailbox.problem = "Its forwards now lead back to it, and were left out."
         for table in store.OF_MAILBOX:
             rows = [row for row in found.of_mailboxes[table.name] if row["mailbox_id"] == str(mailbox.id)]
             await self._insert(conn, table, rows)
