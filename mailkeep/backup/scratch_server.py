@@ -112,7 +112,6 @@ async def serve_copy(database: Path, data_dir: Path) -> AsyncGenerator[DatabaseP
     try:
         location, binaries = await asyncio.to_thread(_prepare, database, data_dir)
         await _verify(location, binaries)
-        await asyncio.to_thread(_remove_configuration, location.cluster)
         ensure_own_folder(run, 0o711)
         process = _start(location, binaries, run)
         try:
@@ -184,6 +183,7 @@ def _prepare(database: Path, data_dir: Path) -> tuple[ClusterLocation, Binaries]
         remove_tree(places[0])
         shutil.move(database, places[0])
         database = places[0]
+    _remove_configuration(database)  # while it is ours: later another process of the account could have a link there
     for folder, folders, files in os.walk(database):
         for path in (folder, *(os.path.join(folder, name) for name in (*folders, *files))):  # noqa: PTH118 - many
             if not account.is_us:

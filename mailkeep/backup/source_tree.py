@@ -2,7 +2,8 @@
 may exchange a folder or a file for a link at any time, while root copies.
 
 Therefore each folder is opened from its parent's descriptor and never through a symbolic link; a file is looked at
-after it was opened or linked; and a file of another account that also has a name elsewhere (a hard link) is left out.
+after it was opened or linked; and a file of another account that also has a name elsewhere (a hard link) is left out,
+as is one that is nearly all hole, which would fill the disk when it is copied, and take days to read.
 Targets are in the stage, which only root can enter.
 """
 
@@ -28,6 +29,8 @@ _CHANGED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO, err
 _SPECIAL_MODE = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _DEEPEST = 12  # so that no path in the stage is too long
 _CHUNK = 1 << 20
+# Compression in the file system does not make real files that small.
+_HOLLOW_BYTES, _HOLLOW_RATIO = 1 << 30, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ def link_file(folder: SourceFolder, name: str, target: Path) -> bool:
     except OSError:  # another file system, or too many links
         return target.exists() or copy_file(folder, name, target)
     status = target.lstat()
-    if stat.S_ISREG(status.st_mode) and status.st_uid == folder.uid and not status.st_mode & _SPECIAL_MODE:
+    is_plain = stat.S_ISREG(status.st_mode) and not status.st_mode & _SPECIAL_MODE
+    if is_plain and status.st_uid == folder.uid and not _is_hollow(status):
         return True
     target.unlink()
     return copy_file(folder, name, target)
@@ -108,6 +112,9 @@ def copy_file(
             return False
         if status.st_uid != folder.uid and status.st_nlink > 1:
             _leave_out(folder, name, "it is another account's, and has a name elsewhere")
+            return False
+        if _is_hollow(status):
+            _leave_out(folder, name, "it is nearly all hole")
             return False
         with open(os.open(target, _TARGET, 0o600), "wb", buffering=0) as copy:  # noqa: PTH123 - a descriptor
             left = status.st_size
@@ -164,6 +171,11 @@ def _has_usable_name(folder: SourceFolder, name: str) -> bool:
         _leave_out(folder, name, "its name is not UTF-8")
         return False
     return True
+
+
+def _is_hollow(status: os.stat_result) -> bool:
+    """Whether a large file has hardly any content on the disk."""
+    return status.st_size > _HOLLOW_BYTES and status.st_blocks * 512 < status.st_size // _HOLLOW_RATIO
 
 
 def _leave_out(folder: SourceFolder, name: str, why: str) -> None:

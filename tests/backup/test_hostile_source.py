@@ -189,6 +189,23 @@ def test_a_folder_in_place_of_a_file_of_the_first_pass_is_left_out(home: Path, t
     assert (stage / home.name / "sieve" / "1.a").is_file()
 
 
+def test_a_file_that_is_all_hole_is_left_out(home: Path, tmp_path: Path):
+    names = ("Maildir/cur/2.a", "Maildir/subscriptions", "sieve/2.a")
+    for name in names:
+        with (home / name).open("wb") as file:
+            file.truncate(1 << 40)
+    queue = tmp_path / "queue"
+    (queue / "deferred").mkdir(parents=True)
+    with (queue / "deferred" / "A1").open("wb") as file:
+        file.truncate(1 << 40)
+    (queue / "deferred" / "A1").chmod(0o700)
+    snapshot_mail(home.parent, tmp_path / "stage", Stop())
+    copy_queue(queue, tmp_path / "queue-copy", Stop())
+    assert not [name for name in names if (tmp_path / "stage" / home.name / name).exists()]
+    assert (tmp_path / "stage" / home.name / "Maildir/cur/1.a").exists()
+    assert not (tmp_path / "queue-copy" / "deferred" / "A1").exists()
+
+
 @pytest.mark.root
 def test_a_hard_link_to_another_accounts_file_is_left_out(home: Path, outside: Path, tmp_path: Path):
     """Where fs.protected_hardlinks is off, an account can give any file a second name."""

@@ -289,3 +289,16 @@ def _find_restic(folder: Path) -> list[int]:
         if words[0].endswith(b"restic") and any(str(folder).encode() in word for word in words):
             found.append(int(process.name))
     return found
+
+
+def test_a_folder_is_removed_without_a_change_behind_links(outside: Path, tmp_path: Path):
+    (outside / "file").chmod(0o400)
+    link, folder = tmp_path / "link", tmp_path / "folder"
+    link.symlink_to(outside)
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    folder.chmod(0)
+    for path in (link, folder):
+        remove_tree(path)
+        assert not os.path.lexists(path)
+    assert stat.S_IMODE((outside / "file").stat().st_mode) == 0o400

@@ -2,7 +2,9 @@
 
 A live home belongs to Dovecot. It is only added to, as Maildir allows at any time (https://cr.yp.to/proto/maildir.html):
 a file gets a new name and is renamed into `cur` or `new`; files with a lock of Dovecot's are changed under that lock.
-Nothing of the copy is trusted: only what is listed here is taken from it, and of its names only the flags.
+Nothing of the copy is trusted: only what is listed here is taken from it, and of its names only the flags. Nor is the
+live home, when root writes there: whoever controls Dovecot's account can exchange anything in it for a link at any time
+(`confine`).
 """
 
 from __future__ import annotations
@@ -14,15 +16,21 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from mailkeep.core import failpoint
+from mailkeep.core.landlock import restrict_files
 from mailkeep.mail.mailbox.homes import ACTIVE_SCRIPT, MAILDIR, link_active_script
 from mailkeep.mail.message.content_file import sync_folder
+
+T = TypeVar("T")
 
 RESTORING_SUFFIX = ".restoring"
 """What a home is called until it is complete."""
@@ -64,6 +72,21 @@ class RestoredHome:
     home: Path
     account: tuple[int, int]
     check: Callable[[], None]
+
+
+def confine(restored: RestoredHome, work: Callable[[], T]) -> T:
+    """Do work in a thread of its own that can read and change only the copy and the folder of the homes: a link that
+    leads elsewhere is a PermissionError. What Landlock does not limit, owners and modes, is set through descriptors or
+    without following links. Blocks.
+    """
+    places = [str(restored.copy), str(restored.home.parent)]
+
+    def confined() -> T:
+        restrict_files([*places, *filter(None, sys.path), sys.base_prefix], places)  # modules are imported late
+        return work()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(confined).result()
 
 
 def put_back(restored: RestoredHome, *, dry_run: bool) -> MailCounts:
@@ -309,7 +332,8 @@ def _digests(folder: Path, check: Callable[[], None]) -> Counter[bytes]:
 
 def _digest(path: Path) -> bytes:
     digest = hashlib.sha256()
-    with path.open("rb", buffering=0) as file:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.digest()
@@ -323,31 +347,36 @@ def _make_maildir(folder: Path, account: tuple[int, int]) -> None:
 def _make_folder(path: Path, account: tuple[int, int]) -> None:
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
-        os.chown(path, *account)
+        os.chown(path, *account, follow_symlinks=False)
 
 
 def _create_file(path: Path, account: tuple[int, int]) -> None:
-    path.touch(mode=0o600)
-    os.chown(path, *account)
+    with contextlib.suppress(FileExistsError):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchown(descriptor, *account)
+        finally:
+            os.close(descriptor)
 
 
 def _place(source: Path, target: Path, account: tuple[int, int], through: Path | None = None) -> None:
     """Move a file of the copy to its place, synced, or copy it if that is another file system."""
-    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.fchmod(descriptor, 0o600)
-        os.fchown(descriptor, *account)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    try:
-        source.rename(target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        draft = through or target
-        shutil.copy2(source, draft, follow_symlinks=False)
-        os.chown(draft, *account)
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+    with open(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123 - a descriptor
+        os.fchmod(file.fileno(), 0o600)
+        os.fchown(file.fileno(), *account)
+        os.fsync(file.fileno())
+        try:
+            source.rename(target)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        draft, status = through or target, os.fstat(file.fileno())
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(draft, flags, 0o600), "wb") as copy:  # noqa: PTH123 - a descriptor
+            shutil.copyfileobj(file, copy, _CHUNK)
+            copy.flush()
+            os.utime(copy.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
+            os.fchown(copy.fileno(), *account)
+            os.fsync(copy.fileno())
         draft.rename(target)

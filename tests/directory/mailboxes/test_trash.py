@@ -110,6 +110,16 @@ async def test_mail_left_by_a_crash_is_removed_the_next_time(api: Api):
     assert await jobs.remove_mail(api.app) == 0
 
 
+async def test_mail_of_an_interrupted_removal_is_removed_although_the_mailbox_was_restored(api: Api):
+    box = await create_mailbox(api, "alice")
+    folder = mail_of(api, box["id"])
+    left = folder.with_name(folder.name + jobs.REMOVED_SUFFIX)
+    (left / "cur").mkdir(parents=True)
+    assert await jobs.remove_mail(api.app) == 0
+    assert not left.exists()
+    assert folder.exists()
+
+
 async def test_a_folder_that_can_not_be_removed_is_tried_again(api: Api, monkeypatch: pytest.MonkeyPatch):
     box = await create_mailbox(api, "alice")
     folder = mail_of(api, box["id"])

@@ -70,6 +70,7 @@ async def remove_mail(app: App) -> int:
         for mailbox_id in mailbox_ids:
             removed += await remove_mail_of(app, mailbox_id)
         if len(mailbox_ids) < _BATCH:
+            await asyncio.to_thread(_remove_leftovers, mail_root(app.data_dir))
             return removed
         last = mailbox_ids[-1]
 
@@ -117,6 +118,15 @@ def _may_remove_mail(app: App) -> bool:
     """Whether this process may remove mail; True if the folder does not exist."""
     root = mail_root(app.data_dir)
     return not root.exists() or os.access(root, os.W_OK | os.X_OK)
+
+
+def _remove_leftovers(root: Path) -> None:
+    """Remove what was renamed and then not removed, because the mailbox was restored from a backup meanwhile."""
+    for folder in root.glob(f"*{REMOVED_SUFFIX}"):
+        try:
+            _remove(folder)
+        except OSError as error:
+            log.warning("deleted mail could not be removed, will be retried", folder=folder.name, error=str(error))
 
 
 def _remove(folder: Path) -> None:

@@ -26,7 +26,9 @@ class RestoreArgument(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class RestoredMailbox:
-    """A mailbox in a restore. `state`: it existed, came back, or could not come back for the reason `problem`."""
+    """A mailbox in a restore. `state`: it existed, came back, or could not come back for the reason `problem`;
+    of one that came back, `problem` says what did not.
+    """
 
     id: UUID
     address: str

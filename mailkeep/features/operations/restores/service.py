@@ -36,7 +36,7 @@ from mailkeep.features.operations.restores.model import RestoreArgument, Restore
 from mailkeep.features.operations.restores.store import RestoredTable, Rows
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.mail.mailbox.restored_mail import MailCounts, RestoredHome, add_missing, put_back
+from mailkeep.mail.mailbox.restored_mail import MailCounts, RestoredHome, add_missing, confine, put_back
 
 _BATCH = 100  # mailboxes whose mail is restored to the temporary folder at once
 
@@ -125,6 +125,12 @@ class _Restore:
             await copy.execute("SET LOCAL statement_timeout = '10min'")
             rows = await store.list_mailboxes(copy, argument.domain_id, argument.mailbox_id)
             if argument.mailbox_id and not rows:
+                if await store.find_mailbox(copy, argument.mailbox_id):
+                    raise Failure(
+                        "This mailbox was in the trash when the backup was made: restore it from an earlier one, or "
+                        "from the trash.",
+                        permanent=True,
+                    )
                 raise Failure("The backup does not have this mailbox.", permanent=True)
             domain_id = argument.domain_id or rows[0]["domain_id"]
             domain = await store.read_rows(copy, store.DOMAIN, [domain_id])
@@ -159,6 +165,7 @@ class _Restore:
         scope, app = self.argument.scope, self.app
         try:
             async with app.db.tx() as conn, conn.transaction(force_rollback=self.argument.dry_run):
+                await store.lock_routes(conn)
                 is_missing = await domains.lock(conn, found.domain_id) is None
                 if is_missing and scope == "mailbox":
                     raise Failure(
@@ -173,7 +180,7 @@ class _Restore:
                     )
                 for table, rows in found.of_domain if is_missing else ():
                     await self._insert(conn, table, rows)
-                await self._insert(conn, store.ALIASES, found.aliases)
+                await self._insert_aliases(conn, found)
         except psycopg.IntegrityError as error:
             raise Failure(
                 f"The domain {found.domain_name} can't return: something that it belongs to is missing "
@@ -182,6 +189,13 @@ class _Restore:
             ) from error
         only = found.mailboxes[0].id if scope == "mailbox" else found.domain_id
         self.target = AuditTarget(scope, only, found.domain_id, found.domain_name)
+
+    async def _insert_aliases(self, conn: Conn, found: _Found) -> None:
+        """Insert the aliases, except those that lead back to themselves by what was created after the backup."""
+        present = await store.list_aliases(conn, found.domain_id)
+        if await self._insert(conn, store.ALIASES, found.aliases):
+            inserted = await store.list_aliases(conn, found.domain_id) - present
+            self.result.objects[store.ALIASES.name] -= await store.remove_loops(conn, inserted)
 
     async def _insert(self, conn: Conn, table: RestoredTable, rows: Rows) -> int:
         inserted = await store.insert_rows(conn, table, rows)
@@ -204,6 +218,8 @@ class _Restore:
                 mailbox.state, mailbox.problem = "skipped", refusal.message
             except FileNotFoundError:
                 mailbox.state, mailbox.problem = "skipped", "The mailbox was deleted meanwhile."
+            except PermissionError:
+                mailbox.state, mailbox.problem = "skipped", "A file or folder in it is not the mailbox's own."
             except OSError as error:
                 raise Failure(f"The mail of {mailbox.address} could not be written: {error}") from error
         await asyncio.to_thread(remove_tree, place)
@@ -228,14 +244,17 @@ class _Restore:
             return
         async with app.db.tx() as conn:
             if row is None:
+                await store.lock_routes(conn)
                 await self._return_mailbox(conn, found, mailbox)
             await mailboxes.add_mail(conn, mailbox.id, mailbox.mail.bytes, mailbox.mail.messages)
             await store.request_count(conn, mailbox.id, app.clock())
 
     async def _return_mailbox(self, conn: Conn, found: _Found, mailbox: RestoredMailbox) -> None:
-        """Insert the row of a deleted mailbox, without credentials, and what belongs to it."""
+        """Insert the row of a deleted mailbox, without credentials, and what belongs to it. Needs `lock_routes`."""
         if not await self._insert(conn, store.MAILBOX, found.mailbox_rows.get(mailbox.id, ())):
             raise Conflict(f"{mailbox.address} belongs to another mailbox now.")
+        if await store.remove_looping_forwards(conn, mailbox.id):
+            mailbox.problem = "Its forwards now lead back to it, and were left out."
         for table in store.OF_MAILBOX:
             rows = [row for row in found.of_mailboxes[table.name] if row["mailbox_id"] == str(mailbox.id)]
             await self._insert(conn, table, rows)
@@ -249,12 +268,12 @@ class _Restore:
         await asyncio.to_thread(root.mkdir, 0o700, exist_ok=True)
 
         def work(stop: Stop) -> MailCounts:
-            owner = (home if home.exists() else root).stat()
+            owner = home.lstat() if home.exists() else root.stat()
             restored = RestoredHome(copy, home, (owner.st_uid, owner.st_gid), stop.check)
             try:
-                return put_back(restored, dry_run=dry_run)
+                return confine(restored, lambda: put_back(restored, dry_run=dry_run))
             except FileExistsError:
-                return add_missing(restored, into, dry_run=dry_run)
+                return confine(restored, lambda: add_missing(restored, into, dry_run=dry_run))
 
         return await run_in_thread(work)
 

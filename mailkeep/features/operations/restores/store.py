@@ -145,6 +145,38 @@ async def keep_home(conn: Conn, mailbox_id: UUID) -> None:
     await conn.execute("DELETE FROM mail_removals WHERE mailbox_id = %(id)s", {"id": mailbox_id})
 
 
+async def lock_routes(conn: Conn) -> None:
+    """Take the lock of all writers of aliases and forwards until the transaction ends; before any other lock."""
+    await conn.execute("SELECT lock_routes()")
+
+
+async def list_aliases(conn: Conn, domain_id: UUID) -> set[UUID]:
+    """The IDs of a domain's aliases."""
+    cursor = await conn.execute("SELECT a.id FROM aliases a WHERE a.domain_id = %(id)s", {"id": domain_id})
+    return {row["id"] for row in await cursor.fetchall()}
+
+
+async def remove_loops(conn: Conn, alias_ids: Collection[UUID]) -> int:
+    """Remove those of the inserted aliases that lead back to themselves, through what is here now; returns how many."""
+    cursor = await conn.execute(
+        "DELETE FROM aliases a WHERE a.id = ANY (%(ids)s) AND a.active AND EXISTS (SELECT 1 FROM route_loop(a.id))",
+        {"ids": list(alias_ids)},
+    )
+    return cursor.rowcount
+
+
+async def remove_looping_forwards(conn: Conn, mailbox_id: UUID) -> bool:
+    """Remove the forwards of an inserted mailbox if they lead back to it; returns whether they did."""
+    cursor = await conn.execute(
+        """
+        UPDATE mailboxes m SET forward_destinations = '{}', forward_keys = '{}', forward_keep_copy = true
+        WHERE m.id = %(id)s AND EXISTS (SELECT 1 FROM route_loop(m.id))
+        """,
+        {"id": mailbox_id},
+    )
+    return cursor.rowcount == 1
+
+
 async def request_count(conn: Conn, mailbox_id: UUID, at: datetime) -> None:
     """Let the usage of a mailbox be counted."""
     await conn.execute(
