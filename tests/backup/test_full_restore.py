@@ -213,7 +213,7 @@ def test_the_page_about_disaster_recovery_brings_everything_back(lost: Lost, hoo
         expect_all_on_hold(house, lost, hook)
         page.lines = [each for each in page.lines[1:] if "queue list" not in each]
         released = page.run(2)
-        text = "0 messages, 1 scheduled messages and 1 webhook deliveries."
+        text = "0 messages, 1 scheduled messages, 1 webhook deliveries."
         assert released == [f"release: would apply to {text}\n", f"release: done for {text}\n"]
         expect_all_leaves_once(house, lost, hook)
         page.run(1)  # the audit log

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
+import secrets
 import shutil
 import signal
 import sys
@@ -12,16 +14,23 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
 from mailkeep.backup import wal
 from mailkeep.backup.database_copy import copy_database
 from mailkeep.backup.restic import Repository, Snapshot
-from mailkeep.core.clock import iso
+from mailkeep.core.clock import iso, utc_now
+from mailkeep.core.ids import uuid7
+from mailkeep.db import postgres
+from mailkeep.db.instance import INSTANCE_ID, acquire_lock, run_folder
 from mailkeep.features.operations.wal_archive import jobs, service, store
 from mailkeep.features.operations.wal_archive.jobs import WalArchiver
 from mailkeep.features.operations.wal_archive.model import PointInTime, WalArchive
+from mailkeep.run.runtime.context import UNFINISHED_RESTORE
 from tests.operations.backups.conftest import Scene
+from tests.support.instance import PROGRAM, ROOT
+from tests.support.restoring import restore
 
 PLACES = ("wal.received", "wal.staged", "wal.stored", "wal.removing", "wal.removed", "wal.recorded")
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -199,6 +208,93 @@ async def kill_at(data_dir: Path, place: str) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def test_the_database_is_restored_to_a_random_time(archived: Scene):
+    """Exactly what was acknowledged until then is there, also if a restore was killed during the recovery."""
+    archiver, key = WalArchiver(archived.app), archived.app.data_dir / "backup" / "password"
+    repository, target = key.with_name("repository"), archived.app.data_dir.parent / "restored"
+    first = archived.app.clock()
+    ledger: list[tuple[datetime, datetime, str]] = []  # asked, acknowledged, the name
+    for number in range(3):
+        await add_domains(archived, ledger, 40)
+        await archiver.store_new()
+        await write(archived)
+        if number == 1:
+            await archived.back_up()  # in the middle of the chain
+    last = (await find(archived)).stored_to
+    assert last
+    await add_domains(archived, ledger, 1)  # in no archive
+
+    for option, text in (
+        (["--at", iso(last + timedelta(seconds=1))], "Possible times"),
+        (["--at", iso(first - timedelta(hours=1))], "Possible times"),
+        (["--at", "2026-11-25T14:30:00"], "a time with its zone"),
+        (["--at", "yesterday"], "a time with its zone"),
+    ):
+        code, shown, _ = await asyncio.to_thread(restore, repository, target, key, *option)
+        assert (code, text in shown["error"]["message"]) == (1, True), shown
+    assert not target.exists()
+
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    source = random.Random(seed)
+    for times in (ledger[1:40], ledger[80:119]):  # before and after the second backup
+        to = source.choice(times)[0] + timedelta(seconds=source.random() / 50)
+        if times[0] == ledger[1]:
+            await kill_during_recovery(repository, target, key, to)
+        code, done, errors = await asyncio.to_thread(restore, repository, target, key, "--at", to.isoformat())
+        assert code == 0, f"{done} {errors}"
+        names = await list_domains(target)
+        assert {name for _, done_at, name in ledger if done_at < to} - names == set(), f"{to} {seed}"
+        assert names - {name for asked_at, _, name in ledger if asked_at <= to} == set(), f"{to} {seed}"
+        assert 0 < len(names) < len(ledger)
+        shutil.rmtree(target)
+
+
+async def add_domains(scene: Scene, ledger: list[tuple[datetime, datetime, str]], count: int) -> None:
+    """Add domains one after the other, and note when each was asked for and acknowledged."""
+    for _ in range(count):
+        asked_at, name = utc_now(), f"d{len(ledger)}.test"
+        async with scene.app.db.autocommit() as conn:
+            await conn.execute(
+                "INSERT INTO domains (id, name, active, sending_enabled, receiving_enabled, description,"
+                " default_quota_bytes, dns_status, created_at, updated_at)"
+                " VALUES (%(id)s, %(name)s, true, true, true, '', 0, 'unchecked', %(at)s, %(at)s)",
+                {"id": uuid7(asked_at), "name": name, "at": asked_at},
+            )
+        ledger.append((asked_at, utc_now(), name))
+        await asyncio.sleep(0.02)
+
+
+async def kill_during_recovery(repository: Path, target: Path, key: Path, to: datetime) -> None:
+    """Restore in a process that is killed as soon as the server that recovers has opened its log."""
+    process = await asyncio.create_subprocess_exec(
+        *PROGRAM, "restore", str(repository), "--data-dir", str(target), "--key-file", str(key), "--at", to.isoformat(),
+        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, cwd=ROOT,
+    )  # fmt: skip
+    async with asyncio.timeout(60):
+        while not any((target / "pg").glob("recovery.signal")) or not (run_folder(target) / "scratch" / "log").exists():
+            assert process.returncode is None
+            await asyncio.sleep(0.001)
+        process.kill()
+        assert await process.wait() == -signal.SIGKILL
+    assert (target / UNFINISHED_RESTORE).exists()
+
+
+async def list_domains(data_dir: Path) -> set[str]:
+    """The names of the domains of a restored instance. It gets another ID, because that of the backup is running."""
+    (data_dir / INSTANCE_ID).write_text(f"{secrets.token_hex(6)}\n")
+    lock = acquire_lock(data_dir)
+    try:
+        server = await postgres.start(data_dir)
+        try:
+            async with await psycopg.AsyncConnection.connect(server.urls.app) as conn:
+                return {row[0] for row in await (await conn.execute("SELECT name FROM domains")).fetchall()}
+        finally:
+            await server.stop()
+    finally:
+        lock.release()
 
 
 async def mark(scene: Scene) -> str:

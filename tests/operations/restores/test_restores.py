@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.landlock import MIN_VERSION, find_version
 from tests.support import instance as instances
 from tests.support.backup_server import FIRST, HASH, Server
+from tests.support.backups import run_restic
 from tests.support.hostile_repository import replace_key
 from tests.support.scratch import new_directory
 
@@ -91,20 +93,41 @@ def test_a_backup_is_verified(server: Server):
     assert not list(server.data_dir.glob("*.scratch"))
 
 
+def find_blobs(server: Server, snapshot: str, *folders: str) -> list[tuple[Path, int]]:
+    """The pack and the offset of each folder on the way to one in the snapshot, and of the content of a file in it."""
+    ids: list[str] = [json.loads(run_restic(server.data_dir, "cat", "snapshot", snapshot))["tree"]]
+    for name in folders:
+        nodes = json.loads(run_restic(server.data_dir, "cat", "blob", ids[-1]))["nodes"]
+        ids += [node["subtree"] for node in nodes if node["name"] == name]
+    nodes = json.loads(run_restic(server.data_dir, "cat", "blob", ids[-1]))["nodes"]
+    ids.append(next(node["content"][0] for node in nodes if node.get("content")))
+    found: dict[str, tuple[Path, int]] = {}
+    for index in run_restic(server.data_dir, "list", "index").split():
+        for pack in json.loads(run_restic(server.data_dir, "cat", "index", index))["packs"]:
+            path = server.data_dir / "backup/repository/data" / pack["id"][:2] / pack["id"]
+            found |= {blob["id"]: (path, blob["offset"]) for blob in pack["blobs"]}
+    return [found[each] for each in ids]
+
+
 def test_flipped_bits_are_found(server: Server):
-    data = server.data_dir / "backup/repository/data"
-    before = set(data.glob("*/*"))
+    """In what the backup needs: the repository also has blobs that only other backups need."""
     backup_id = server.back_up()
-    packs = sorted(set(data.glob("*/*")) - before, key=lambda path: path.stat().st_size)  # this backup needs them
-    for pack in (packs[-1], packs[0]):  # contents; folders
-        content = pack.read_bytes()
-        pack.chmod(0o600)
-        pack.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    [row] = server.query("SELECT snapshot FROM backups WHERE id = %(id)s", id=backup_id)
+    repository, stage = server.data_dir / "backup/repository", server.data_dir / "backup/stage"
+    blobs = find_blobs(server, row["snapshot"], *stage.parts[1:])
+    places = [blobs[0], blobs[-2], blobs[-1], (repository / "snapshots" / row["snapshot"], 0)]
+    places += [(path, 0) for path in (repository / "index").iterdir()][:1]
+    for path, offset in places:
+        content = path.read_bytes()
+        position = offset + 20  # behind the initialization vector
+        path.chmod(0o600)
+        path.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
         result = server.perform("verify", backup_id)
-        pack.write_bytes(content)
-        assert not result["ok"], result
+        path.write_bytes(content)
+        assert not result["ok"], (path, offset, result)
         [row] = server.query("SELECT * FROM backups WHERE id = %(id)s", id=backup_id)
         assert row["verified_ok"] is False
+    assert server.perform("verify", backup_id)["ok"], "as it was"
 
 
 def test_a_purged_mailbox_returns_as_it_was(server: Server):
