@@ -106,7 +106,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Times [since, until), cut at `edges` (the first is `since`), and the same length before."""
+    """Times from `since` to `until`, cut at `edges` (the first is `since`), and the same length before."""
 
     edges: Sequence[datetime]
     until: datetime

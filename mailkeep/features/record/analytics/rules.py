@@ -29,7 +29,7 @@ from mailkeep.features.record.analytics.model import (
 from mailkeep.mail.smtp.bounce_class import BounceClass, provider_of
 
 SLOT = timedelta(minutes=15)
-RETENTION = timedelta(days=100)
+RETENTION = timedelta(days=190)
 TAGS_A_DAY = 200
 """How many tags of a domain are counted on their own in a UTC day; the rest together."""
 PERIODS: Mapping[Period, int] = {"24h": 1, "7d": 7, "30d": 30, "90d": 90}
@@ -79,7 +79,7 @@ def delay_bucket(seconds: float) -> int:
     return min(bisect_left(DELAYS, seconds), len(DELAYS) - 1)
 
 
-class Tally:
+class Sums:
     """Adds up events. `counted_tags`: the tags with counters of their own, by domain and UTC day; it grows."""
 
     def __init__(self, counted_tags: dict[tuple[UUID, datetime], set[str]]) -> None:

@@ -72,13 +72,13 @@ async def _count_batch(conn: Conn) -> bool:
         for each in events
         if each.tags
     }
-    tally = rules.Tally(await store.find_tags(conn, days) if days else {})
+    sums = rules.Sums(await store.find_tags(conn, days) if days else {})
     for event in events:
-        tally.add(event)
-    if tally.counters:
-        await store.add(conn, tally.counters)
-    if tally.bounces:
-        await store.add_bounces(conn, tally.bounces)
+        sums.add(event)
+    if sums.counters:
+        await store.add(conn, sums.counters)
+    if sums.bounces:
+        await store.add_bounces(conn, sums.bounces)
     await store.set_position(conn, events[-1].tx, events[-1].id)
     return len(events) == _BATCH
 

@@ -194,7 +194,7 @@ def _where(scope: Scope) -> LiteralString:
     domains: LiteralString = "c.domain_id = %(all)s" if scope.domains is None else "c.domain_id = ANY(%(domains)s)"
     return (
         domains + " AND c.dimension = %(dimension)s AND c.value = %(value)s AND c.provider = %(provider)s"
-        " AND c.slot >= %(since)s AND c.slot < %(until)s"
+        " AND c.slot >= %(since)s AND c.slot <= %(until)s"
     )
 
 
@@ -251,7 +251,7 @@ async def read_groups(
     cursor = await conn.execute(
         SQL(
             "SELECT c.{by}::text AS key, {sums}, {delays} FROM analytics_counters c WHERE {where} "
-            "AND c.dimension = %(dimension)s AND c.slot >= %(since)s AND c.slot < %(until)s "
+            "AND c.dimension = %(dimension)s AND c.slot >= %(since)s AND c.slot <= %(until)s "
             "GROUP BY c.{by} ORDER BY sum(c.accepted + c.delivered + c.bounced + c.failed + c.received) DESC, c.{by} "
             "LIMIT %(limit)s"
         ).format(by=SQL(by), sums=_SUMS, delays=_DELAY_SUMS, where=SQL(where[by] + value + of_all)),
