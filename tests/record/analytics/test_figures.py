@@ -31,13 +31,17 @@ async def count_rows(post: Post, domain: str | None = None) -> dict[str, int]:
     """What the history has, row by row: recipients, attempts, and refused recipients."""
     rows = await post.api.sql(
         """
-        SELECT m.domain_id, 'accepted' AS what, count(*) FROM messages m JOIN message_recipients r ON r.message_id = m.id
+        SELECT m.domain_id, 'accepted' AS what, count(*)
+        FROM messages m JOIN message_recipients r ON r.message_id = m.id
         WHERE m.accepted_at IS NOT NULL AND r.suppression IS NULL GROUP BY 1
-        UNION ALL SELECT m.domain_id, a.kind, count(DISTINCT (m.id, a.recipient)) FROM messages m
-        JOIN message_attempts a ON a.message_id = m.id
-        WHERE a.kind IN ('delivered', 'deferred', 'bounced', 'failed', 'complained') AND a.recipient IS NOT NULL GROUP BY 1, 2
-        UNION ALL SELECT m.domain_id, r.status, count(*) FROM messages m JOIN message_recipients r ON r.message_id = m.id
-        WHERE (r.status IN ('received', 'rejected') OR r.status = 'suppressed' AND m.accepted_at IS NOT NULL) GROUP BY 1, 2
+        UNION ALL SELECT m.domain_id, a.kind, count(DISTINCT (m.id, a.recipient))
+        FROM messages m JOIN message_attempts a ON a.message_id = m.id
+        WHERE a.kind IN ('delivered', 'deferred', 'bounced', 'failed', 'complained') AND a.recipient IS NOT NULL
+        GROUP BY 1, 2
+        UNION ALL SELECT m.domain_id, r.status, count(*)
+        FROM messages m JOIN message_recipients r ON r.message_id = m.id
+        WHERE r.status IN ('received', 'rejected') OR r.status = 'suppressed' AND m.accepted_at IS NOT NULL
+        GROUP BY 1, 2
         """
     )
     counted = Counter[str]()
@@ -149,7 +153,7 @@ def at(text: str) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("zone", "now", "lengths"),
+    "zone, now, lengths",
     [
         ("Europe/Berlin", "2026-03-30T10:07:00", [24, 24, 24, 24, 24, 23, 24]),  # 29 March: summer time begins
         ("Europe/Berlin", "2026-10-26T10:07:00", [24, 24, 24, 24, 24, 25, 24]),
