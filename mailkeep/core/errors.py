@@ -228,7 +228,7 @@ class IdempotencyInProgress(Refusal):
 
 
 class OrchestratorBusy(Refusal):
-    """`details.operation_id` is the running operation."""
+    """`details.operation_id` is the running operation; `reason` is `backups` if it is one on backups."""
 
     code, status, text = "ORCHESTRATOR_BUSY", 409, "Another operation is running; wait until it has finished."
 

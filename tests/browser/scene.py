@@ -17,7 +17,7 @@ import zlib
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email import policy
 from email.message import EmailMessage
@@ -27,7 +27,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from mailkeep.backup.layout import Counts
+from mailkeep.core.ids import uuid7
 from mailkeep.features.mailflow.receiving import rules as receiving
+from mailkeep.features.operations.backups import store as backups
+from mailkeep.features.operations.backups.model import Backup
+from mailkeep.run.runtime.context import attach
 from tests.support import instance as instances
 from tests.support.instance import Instance
 from tests.support.reports import DAY, Dmarc, Record, tls_report
@@ -324,8 +329,24 @@ async def _mail(scene: Scene) -> None:
     scene.ids["sandbox_id"] = first["id"]
     delivered = f"/webhooks/{scene.ids['webhook_id']}/deliveries?state=delivered"
     await wait_until(scene, delivered, lambda rows: len(rows) >= 5)
+    await _older_backups(scene)
     scene.ids["backup_id"] = (await scene.super_admin.call("POST", "/backups", {}))["id"]
     await wait_until(scene, f"/backups/{scene.ids['backup_id']}", lambda backup: backup["state"] == "succeeded")
+
+
+async def _older_backups(scene: Scene) -> None:
+    """Backups of the last weeks, for the chart; their repository is gone."""
+    async with attach(scene.instance.data_dir, "scene") as app, app.db.tx() as conn:
+        for days in range(20, 0, -1):
+            at = app.clock() - timedelta(days=days)
+            size, added = (60 << 20) - days * (1 << 20), (2 << 20) + (days % 3) * (1 << 20)
+            backup = Backup(uuid7(at), "running", "schedule", at, version="1")
+            await backups.insert_backup(conn, backup)
+            counts = Counts(3, 3, 41_000 - 600 * days)
+            ended = replace(
+                backup, state="succeeded", finished_at=at, size_bytes=size, added_bytes=added, counts=counts
+            )
+            await backups.finish_backup(conn, ended)
 
 
 async def send_to_group(scene: Scene, reader: str) -> tuple[str, str]:

@@ -109,6 +109,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"invite-{form}")
             await reschedule(page, scene)
             await save_screenshot(page, f"reschedule-{form}")
+            await show_restore(page, scene)
+            await save_screenshot(page, f"restore-{form}")
             await visit(page, front.http, "/queue")
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
@@ -201,6 +203,31 @@ async def reschedule(page: Page, scene: Scene) -> None:
     await page.get_by_role("button", name="Reschedule", exact=True).click()
     await page.get_by_role("dialog").get_by_label("Send at").wait_for()
     await page.wait_for_timeout(150)
+
+
+async def show_restore(page: Page, scene: Scene) -> None:
+    """What the restore of a mailbox would do."""
+    path = f"/backups/{scene.ids['backup_id']}?domain={scene.ids['domain_id']}"
+    await visit(page, scene.http, path)
+    await page.get_by_role("button", name=f"Restore alice@{EXAMPLE}", exact=True).click()
+    await page.get_by_role("button", name="Count what it would do").click()
+    await page.get_by_text("Would restore", exact=False).wait_for(timeout=60_000)
+    await page.wait_for_timeout(150)
+
+
+async def take_held_screenshots(browser: Browser, front: Front, folder: Path) -> list[Path]:
+    """What a full restore holds."""
+    written: list[Path] = []
+    async with attach(front.scene.instance.data_dir, "screenshots") as app, app.db.autocommit() as conn:
+        await conn.execute("INSERT INTO restored_backup SELECT true, gen_random_uuid(), now(), now()")
+    for form, options in FORMS.items():
+        async with open_context(browser, front.caller("super_admin"), reduced_motion="reduce", **options) as context:
+            page = await context.new_page()
+            await visit(page, front.http, "/queue")
+            await page.get_by_role("region", name="On hold after the restore").wait_for()
+            written.append(folder / f"held-{form}.png")
+            written[-1].write_bytes(reduce_colors(await page.screenshot()))
+    return written
 
 
 async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) -> list[Path]:
@@ -373,6 +400,7 @@ async def main() -> int:
         async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(executable) as browser:
             written = await take_screenshots(browser, scene, front, target)
             written += await take_owners_screenshots(browser, front, target)
+            written += await take_held_screenshots(browser, front, target)
     with tempfile.TemporaryDirectory() as folder:
         async with run_names(Path(folder)) as names, launch(executable) as browser:
             written += await take_dns_screenshots(browser, names, target)

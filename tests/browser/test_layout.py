@@ -93,6 +93,8 @@ FORMS = (
     Form("template", "/templates/{template_id}", ""),
     Form("delete template", "/templates/{template_id}?tab=settings", "", ("Delete template",)),
     Form("reschedule", "/messages/{scheduled_id}", "", ("Reschedule",)),
+    Form("backup policy", "/backups?tab=policy", ""),
+    Form("restore", "/backups/{backup_id}", "", (f"Restore {EXAMPLE}",)),
     Form("account", "/account", "Change password"),
     Form("new passkey", "/account", "", ("Add a passkey",)),
 )

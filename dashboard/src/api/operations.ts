@@ -11,9 +11,10 @@ export interface FollowedOperation {
   ids: readonly string[]
   /** What they do: “Importing 1,200 mailboxes”. */
   title: string
-  resource: BulkResource
-  /** What the items are about, in their order; unknown after a reload. */
+  /** Of a bulk operation: what the items are about, in their order; unknown after a reload. */
   names: readonly string[]
+  /** Of an operation on backups: the backup. */
+  backup?: string
 }
 
 export const MAX_ITEMS = 1000

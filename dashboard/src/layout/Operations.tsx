@@ -2,6 +2,9 @@ import { Button, Modal, Progress } from '@mantine/core'
 import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { refetchUntilAvailable } from '../api/queries'
+import { CancelButton, OperationProgress } from '../screens/backups/OperationProgress'
+import { useOperation } from '../screens/backups/queries'
+import { describeProgress, describeResult } from '../screens/backups/texts'
 import { dismissOperation, fetchOperation, type FollowedOperation, listErrors, useFollowedOperations } from '../api/operations'
 import { formatNumber } from '../locale'
 import { pluralize } from '../units'
@@ -11,13 +14,57 @@ import { notify } from '../ui/notify'
 const ErrorTable = lazy(() => import('../screens/bulk/ErrorTable').then((module) => ({ default: module.ErrorTable })))
 const POLL_MS = 1_000
 
-/** The progress of bulk operations, in the header of every screen. */
+/** The progress of operations that were started here, in the header of every screen. */
 export function Operations() {
   const operations = useFollowedOperations()
-  return operations.map((each) => <Operation key={each.ids.join()} operation={each} />)
+  return operations.map((each) =>
+    each.backup ? (
+      <BackupOperation key={each.ids.join()} operation={each} backup={each.backup} />
+    ) : (
+      <BulkOperation key={each.ids.join()} operation={each} />
+    ),
+  )
 }
 
-function Operation({ operation }: { operation: FollowedOperation }) {
+/** A success is only notified; an error, and a restore that has left out mailboxes, stays until it was read. */
+function BackupOperation({ operation, backup }: { operation: FollowedOperation; backup: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const { data, error } = useOperation(operation.ids[0])
+  const isLost = (error as { status?: number } | null)?.status === 404
+  const result = data && describeResult(data)
+  const isDone = result !== undefined
+  useEffect(() => {
+    if (isLost) dismissOperation(operation)
+    if (!result || result.isProblem) return
+    notify(result.title)
+    dismissOperation(operation)
+  }, [isDone, isLost])
+  const text = result ? result.word : data ? describeProgress({ ...data, ...data.progress }) || 'Running' : 'Waiting'
+  return (
+    <>
+      <Button
+        className="top-operation"
+        variant="default"
+        leftSection={<Icon name={isDone ? 'warn' : 'refresh'} size={15} />}
+        aria-label={`${operation.title}: ${text}`}
+        onClick={() => setOpen(true)}
+      >
+        {text}
+      </Button>
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title={operation.title} size="lg">
+        <div className="stack">
+          {data && <OperationProgress operation={data} />}
+          {!isDone && <p className="muted">The server continues if you leave this page.</p>}
+          <div className="right">
+            {isDone ? <Button onClick={() => dismissOperation(operation)}>Close</Button> : <CancelButton backup={backup} />}
+          </div>
+        </div>
+      </Modal>
+    </>
+  )
+}
+
+function BulkOperation({ operation }: { operation: FollowedOperation }) {
   const [isOpen, setOpen] = useState(false)
   const queries = useQueryClient()
   const answers = useQueries({

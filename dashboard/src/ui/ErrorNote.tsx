@@ -40,7 +40,13 @@ export function ErrorNote({ error, besides: formFields = [] }: { error: unknown;
         {advice && <p>{advice}</p>}
         {error instanceof ApiError && error.code === 'ORCHESTRATOR_BUSY' && (
           <p>
-            <Link href={`${PATHS.services}?operation=${encodeURIComponent(String(error.details['operation_id']))}`}>
+            <Link
+              href={
+                error.details['reason'] === 'backups'
+                  ? PATHS.backups
+                  : `${PATHS.services}?operation=${encodeURIComponent(String(error.details['operation_id']))}`
+              }
+            >
               View the running operation
             </Link>
           </p>

@@ -28,7 +28,8 @@ async def test_a_backup_is_requested_once_at_a_time_and_cancelled(api: Api):
     busy = await api.sue.post("/backups", {})
     assert (busy.status, busy.code) == (409, "ORCHESTRATOR_BUSY")
     operation_id = made.data["operation"]["id"]
-    assert busy.json["error"]["details"] == {"operation_id": operation_id}
+    assert busy.json["error"]["details"] == {"reason": "backups", "operation_id": operation_id}
+    assert (await api.sue.get("/backups/policy")).data["operation"]["id"] == operation_id
     assert [each["id"] for each in (await api.sue.get("/backups")).data] == [made.data["id"]]  # none of the refused one
     followed = (await api.sue.get(f"/operations/{operation_id}")).data
     assert (followed["kind"], followed["state"]) == ("backup.create", "running")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -22,11 +22,13 @@ from mailkeep.app import App
 from mailkeep.backup import layout, stage
 from mailkeep.backup.stage import Report
 from mailkeep.core import failpoint
-from mailkeep.features.operations.backups import engine, store
+from mailkeep.core.errors import Conflict
+from mailkeep.features.operations.backups import engine, service, store
 from mailkeep.features.operations.backups.jobs import HANDLERS, BackupWorker
 from mailkeep.features.operations.backups.model import BackupOperation
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
+from mailkeep.run.cli.accounts import cli_principal
 from tests.operations.backups.conftest import Scene
 from tests.support.backups import find, request, restore, run_restic, wait
 
@@ -341,3 +343,14 @@ async def test_a_full_disk_is_said_and_leaves_nothing(scene: Scene, size: str, t
         assert ended.state == "failed"
         assert text in (ended.error or ""), ended.error
         assert not (folder / "stage").exists()
+
+
+async def test_what_is_not_about_one_backup_is_cancelled_too(scene: Scene):
+    operation_id = await request(scene.app, "prune")
+    async with scene.app.db.tx() as conn:
+        cancelled = await service.cancel_open(conn, scene.app, cli_principal())
+    assert (cancelled.id, (await wait(scene.app, operation_id, 1)).state) == (operation_id, "cancelled")
+    async with scene.app.db.tx() as conn:
+        await service.begin_own_operation(conn, cli_principal(), scene.app.clock(), {}, uuid4())
+        with pytest.raises(Conflict, match="keys of the repository"):
+            await service.cancel_open(conn, scene.app, cli_principal())

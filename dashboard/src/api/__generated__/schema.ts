@@ -5813,7 +5813,7 @@ export interface components {
          * @description The policy. `repository`: where backups are stored; empty: in the data directory. `start_time` is in UTC.
          *         `append_only`: the repository accepts no deletions, so that `retention` does not apply. `next_backup_at` and
          *         `next_verification_at` are null if none is planned; `last_backup_at` is when the newest one that succeeded began,
-         *         `last_verified_at` when one was last verified.
+         *         `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup.
          */
         BackupPolicyRecord: {
             append_only: boolean;
@@ -5837,6 +5837,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             next_verification_at: string | null;
+            operation: components["schemas"]["BackupOperationRecord"] | null;
             recovery_key: components["schemas"]["RecoveryKeyRecord"] | null;
             repository: string;
             retention: components["schemas"]["BackupRetention"];

@@ -4,6 +4,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Allowed } from '../../access/Allowed'
 import { client, fetchData } from '../../api/client'
+import { followOperation } from '../../api/operations'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
@@ -14,6 +15,7 @@ import { useApiMutation } from '../../ui/useForm'
 import { formatBytes, pluralize } from '../../units'
 import { Verified } from './Backups'
 import { Contents } from './Contents'
+import { CancelButton } from './OperationProgress'
 import { type Backup, backupQuery, KEY } from './queries'
 import { describeOperation, toneOf } from './texts'
 
@@ -88,22 +90,13 @@ function Actions({ backup }: { backup: Backup }) {
   const verify = useApiMutation({
     request: () => fetchData(client.POST('/backups/{id}/verify', { ...params, body: {} })),
     invalidates: [KEY],
-    message: 'The backup is being verified.',
-  })
-  const cancel = useApiMutation({
-    request: () => fetchData(client.POST('/backups/{id}/cancel', { ...params, body: {} })),
-    invalidates: [KEY],
-    message: 'It is being cancelled.',
+    onSuccess: ({ id }) => followOperation({ ids: [id], title: 'Verification', names: [], backup: backup.id }),
   })
   return (
     <Group gap="xs">
-      <ErrorBar error={verify.error ?? cancel.error} />
+      <ErrorBar error={verify.error} />
       {backup.operation ? (
-        <Allowed action="backup.write">
-          <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
-            Cancel
-          </Button>
-        </Allowed>
+        <CancelButton backup={backup.id} />
       ) : (
         <>
           {backup.state === 'succeeded' && (

@@ -1,12 +1,15 @@
-import { Button } from '@mantine/core'
+import { Button, Progress } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { Link } from '@tanstack/react-router'
 import { Allowed } from '../../access/Allowed'
 import { client, fetchData, fetchPage } from '../../api/client'
+import { followOperation } from '../../api/operations'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
 import { type Column, DataList, LoadingLines } from '../../ui/DataList'
+import { DayChart, type Series } from '../../ui/DayChart'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { EmptyState } from '../../ui/Empty'
 import { ErrorBar } from '../../ui/ErrorBar'
@@ -16,26 +19,25 @@ import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { useApiMutation } from '../../ui/useForm'
 import { formatBytes } from '../../units'
+import { CancelButton } from './OperationProgress'
 import { PolicyForm } from './PolicyForm'
-import { type Backup, IDLE_MS, KEY, policyQuery, recentQuery } from './queries'
-import { SizeChart } from './SizeChart'
-import { describeOperation, listWarnings, toneOf } from './texts'
+import { type Backup, IDLE_MS, KEY, type Policy, recentQuery, usePolicy } from './queries'
+import { describeOperation, listSizes, listWarnings, shareOf, toneOf } from './texts'
 
 /** Backups: what was made, verified and is due, and the policy. */
 export function Backups() {
-  const { data: recent } = useQuery(recentQuery())
+  const { data: policy } = usePolicy()
   const create = useApiMutation({
     request: () => fetchData(client.POST('/backups', { body: {} })),
     invalidates: [KEY],
-    message: 'A backup is being made.',
+    onSuccess: ({ id, operation }) => operation && followOperation({ ids: [operation.id], title: 'Backup', names: [], backup: id }),
   })
-  const isBusy = recent?.rows.some((row) => row.operation !== null) ?? false
   return (
     <Page
       title="Backups"
       lead="Encrypted copies of the database, all mail, the queue, secrets and settings."
       actions={
-        <Allowed action="backup.write" disabledReason={isBusy ? 'Another operation is running.' : null}>
+        <Allowed action="backup.write" disabledReason={policy?.operation ? 'Another operation is running.' : null}>
           <Button loading={create.isPending} onClick={() => create.mutate(undefined)}>
             Make a backup
           </Button>
@@ -54,8 +56,8 @@ export function Backups() {
 }
 
 function Overview() {
-  const { data: policy, error } = useQuery(policyQuery())
-  const { data: recent } = useQuery(recentQuery())
+  const { data: policy, error } = usePolicy()
+  const { data: recent, dataUpdatedAt } = useQuery(recentQuery())
   if (error) return <ErrorNote error={error} />
   if (!policy || !recent) return <LoadingLines count={8} />
   const warnings = listWarnings(policy, policy.last_backup_at !== null)
@@ -82,14 +84,15 @@ function Overview() {
           otherwise={policy.recovery_key ? 'never' : 'no key'}
         />
       </dl>
-      <SizeChart backups={recent.rows} />
+      <RunningOperation operation={policy.operation} />
+      <Sizes backups={recent.rows} today={new Date(dataUpdatedAt).toISOString().slice(0, 10)} />
       <DataList
         label="Backups"
         queryKey={[KEY, 'list']}
         load={(page) => fetchPage(client.GET('/backups', { params: { query: { ...page, sort: page.sort as 'created_at' } } }))}
         columns={COLUMNS}
         rowKey={(row) => row.id}
-        refetchEvery={recent.rows.some((row) => row.operation !== null) ? 2_000 : IDLE_MS}
+        refetchEvery={policy.operation ? 2_000 : IDLE_MS}
         empty={
           <EmptyState icon="box" title="No backups yet">
             Make a first backup, then set a schedule in the policy.
@@ -97,6 +100,40 @@ function Overview() {
         }
       />
     </>
+  )
+}
+
+/** What waits or runs. The space is kept when nothing does, so that nothing moves. */
+function RunningOperation({ operation }: { operation: Policy['operation'] }) {
+  return (
+    <section className="section card backup-operation" aria-label="Operation">
+      <div className="between">
+        <span>{operation ? describeOperation(operation) : <span className="muted">No operation is running.</span>}</span>
+        {operation?.backup_id && !operation.cancel_requested && <CancelButton backup={operation.backup_id} />}
+      </div>
+      <Progress className={operation ? undefined : 'invisible'} value={operation ? shareOf(operation) : 0} aria-label="Progress" />
+    </section>
+  )
+}
+
+/** What a backup contains, and what was added to the repository, per day. */
+function Sizes({ backups, today }: { backups: readonly Backup[]; today: string }) {
+  const { days, series, since, until } = useMemo(() => {
+    const sizes = listSizes(backups, today)
+    return {
+      ...sizes,
+      series: [
+        { label: 'A backup contains', tone: '--keep', counts: sizes.contains },
+        { label: 'Added to the repository', tone: '--good', counts: sizes.added },
+      ] satisfies Series[],
+    }
+  }, [backups, today])
+  if (days.length < 2) return null
+  return (
+    <section className="section card">
+      <h2>Size over time</h2>
+      <DayChart label="Sizes per day" days={days} series={series} since={since} until={until} unit="bytes" />
+    </section>
   )
 }
 

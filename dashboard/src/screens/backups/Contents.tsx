@@ -13,12 +13,21 @@ import { RestoreDialog, type RestoreSource } from './RestoreDialog'
 
 type Entry = Schema['BackupContentsRecord']
 
+/** Columns that entries of a type do not have. */
+const ABSENT: Readonly<Record<Entry['type'], readonly string[]>> = {
+  domain: ['Folder', 'Stored'],
+  mailbox: ['Folder', 'Stored', 'Mailboxes'],
+  folder: ['Stored', 'Mailboxes'],
+  message: ['Mailboxes', 'Messages'],
+}
+
 /** Browse domains, mailboxes and folders of a backup, or find a message. What is shown is in the URL. */
 export function Contents({ backup }: { backup: Backup }) {
   const [{ domain, mailbox, message_id: messageId }, change] = useSearchParams()
   const [text, setText] = useTextParam('message_id', 500)
   const [source, setSource] = useState<RestoreSource | null>(null)
   const filters = messageId ? { message_id: messageId } : mailbox ? { mailbox_id: mailbox } : domain ? { domain_id: domain } : {}
+  const absent = ABSENT[messageId ? 'message' : mailbox ? 'folder' : domain ? 'mailbox' : 'domain']
   const back = mailbox ? { mailbox: undefined } : { domain: undefined }
   return (
     <section className="stack">
@@ -47,7 +56,7 @@ export function Contents({ backup }: { backup: Backup }) {
             }),
           )
         }
-        columns={columns(change, setSource)}
+        columns={columns(change, setSource).filter(({ header }) => !absent.includes(header))}
         rowKey={(row) => [row.type, row.domain_id, row.mailbox_id, row.folder, row.date].join()}
         empty={
           messageId ? (

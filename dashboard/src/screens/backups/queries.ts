@@ -16,7 +16,7 @@ export function policyQuery() {
   return queryOptions({
     queryKey: [KEY, 'policy'],
     queryFn: () => fetchData(client.GET('/backups/policy')),
-    refetchInterval: refetchUntilAvailable(60_000),
+    refetchInterval: (query) => refetchUntilAvailable(query.state.data?.operation ? RUNNING_MS : IDLE_MS)(query),
   })
 }
 
@@ -24,9 +24,8 @@ export function policyQuery() {
 export function recentQuery() {
   return queryOptions({
     queryKey: [KEY, 'recent'],
-    queryFn: () => fetchPage(client.GET('/backups', { params: { query: { limit: 60 } } })),
-    refetchInterval: (query) =>
-      refetchUntilAvailable(query.state.data?.rows.some((row) => row.operation !== null) ? RUNNING_MS : IDLE_MS)(query),
+    queryFn: () => fetchPage(client.GET('/backups', { params: { query: { limit: 100 } } })),
+    refetchInterval: refetchUntilAvailable(IDLE_MS),
   })
 }
 
@@ -36,6 +35,19 @@ export function backupQuery(id: string) {
     queryFn: () => fetchData(client.GET('/backups/{id}', { params: { path: { id } } })),
     refetchInterval: (query) => refetchUntilAvailable(query.state.data?.operation ? RUNNING_MS : IDLE_MS)(query),
   })
+}
+
+/** The policy, and what waits or runs; when that changes, the lists are refreshed. */
+export function usePolicy() {
+  const queries = useQueryClient()
+  const query = useQuery(policyQuery())
+  const id = query.data && (query.data.operation?.id ?? null)
+  const before = useRef(id)
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== id) void queries.invalidateQueries({ queryKey: [KEY] })
+    before.current = id
+  }, [id, queries])
+  return query
 }
 
 /** An operation, until it has ended. */

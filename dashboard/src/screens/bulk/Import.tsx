@@ -150,7 +150,7 @@ function Steps({ resource, action, upload: { name, table } }: { resource: BulkRe
     request: async () => {
       const ids = await submitParts(resource, action, good)
       const title = `${PROGRESS[action]} ${pluralize(good.length, texts.singular, texts.plural)} from ${name}`
-      followOperation({ ids, title, resource, names: good.map((item) => nameOf(resource, item)) })
+      followOperation({ ids, title, names: good.map((item) => nameOf(resource, item)) })
     },
     invalidates: [],
     onSuccess: () => setStarted(true),

@@ -76,7 +76,7 @@ export function SelectionBar<Row extends { id: string }>({ resource, rows, selec
         action,
         chosen.map(({ id }) => ({ id, ...fields })),
       )
-      followOperation({ ids, title: `${progress} ${pluralize(count, texts.singular, texts.plural)}`, resource, names: chosen.map(nameOf) })
+      followOperation({ ids, title: `${progress} ${pluralize(count, texts.singular, texts.plural)}`, names: chosen.map(nameOf) })
     },
     invalidates: [],
     onSuccess: () => {

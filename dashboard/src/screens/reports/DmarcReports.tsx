@@ -1,10 +1,10 @@
 import { useMemo } from 'react'
 import { formatNumber } from '../../locale'
 import { Badge, type Tone } from '../../ui/Badge'
+import { DayChart, type Series } from '../../ui/DayChart'
 import { Facts, Section } from '../../ui/Page'
 import { TableHead } from '../../ui/TableHead'
 import { pluralize } from '../../units'
-import { DayChart, type Series } from './DayChart'
 import type { DmarcSource, DmarcSummary } from './queries'
 import { AdviceNotes } from './Reports'
 

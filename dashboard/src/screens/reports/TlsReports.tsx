@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
 import { formatNumber } from '../../locale'
+import { DayChart, type Series } from '../../ui/DayChart'
 import { Facts, Section } from '../../ui/Page'
 import { TableHead } from '../../ui/TableHead'
-import { DayChart, type Series } from './DayChart'
 import type { TlsSummary } from './queries'
 import { AdviceNotes } from './Reports'
 

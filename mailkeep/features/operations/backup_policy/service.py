@@ -11,6 +11,7 @@ from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import FieldError, InvalidField
 from mailkeep.core.principal import Principal
 from mailkeep.features.operations.backups import service as backups
+from mailkeep.features.operations.backups.model import BackupOperation
 from mailkeep.features.operations.backups.service import BackupTimes
 from mailkeep.features.operations.configuration import service as configuration
 from mailkeep.features.operations.recovery_key import service as recovery_keys
@@ -27,10 +28,11 @@ _SETTINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class BackupPolicy:
-    """The settings, what is due, and the entity tag."""
+    """The settings, what is due, what waits or runs, and the entity tag."""
 
     settings: BackupSettings
     times: BackupTimes
+    operation: BackupOperation | None
     recovery_key: RecoveryKey | None
     tag: str
 
@@ -41,8 +43,9 @@ async def get(app: App) -> BackupPolicy:
         current = await configuration.read(conn, app)
         settings = current.newest.settings.backup
         times = await backups.read_times(conn, app, settings)
+        operation = await backups.find_open_operation(conn)
         key = await recovery_keys.find(conn, settings.repository)
-    return BackupPolicy(settings, times, key, revisions.revision_tag(current.n))
+    return BackupPolicy(settings, times, operation, key, revisions.revision_tag(current.n))
 
 
 async def change(app: App, who: Principal, changes: Mapping[str, Any], if_match: IfMatch = ANY_VERSION) -> BackupPolicy:

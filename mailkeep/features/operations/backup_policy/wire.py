@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.operations.backup_policy.service import BackupPolicy
+from mailkeep.features.operations.backups import service as backups
 from mailkeep.web.fields import MAY_BE_EMPTY, OwnPassword, Patch, Timestamp
 
 _Count = Annotated[int, Meta(ge=0, le=10_000)]
@@ -46,7 +47,7 @@ class BackupPolicyRecord(Struct, frozen=True):
     """The policy. `repository`: where backups are stored; empty: in the data directory. `start_time` is in UTC.
     `append_only`: the repository accepts no deletions, so that `retention` does not apply. `next_backup_at` and
     `next_verification_at` are null if none is planned; `last_backup_at` is when the newest one that succeeded began,
-    `last_verified_at` when one was last verified.
+    `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup.
     """
 
     schedule: Literal["off", "hourly", "daily"]
@@ -60,6 +61,7 @@ class BackupPolicyRecord(Struct, frozen=True):
     next_backup_at: Timestamp | None
     next_verification_at: Timestamp | None
     recovery_key: RecoveryKeyRecord | None
+    operation: backups.OperationRecord | None
 
 
 class BackupPolicyPatch(Patch, frozen=True):
@@ -92,6 +94,7 @@ def to_policy(policy: BackupPolicy) -> BackupPolicyRecord:
         next_backup_at=iso_or_none(times.next_backup_at),
         next_verification_at=iso_or_none(times.next_verification_at),
         recovery_key=RecoveryKeyRecord(iso(key.created_at), iso_or_none(key.verified_at)) if key else None,
+        operation=backups.to_record(policy.operation) if policy.operation else None,
     )
 
 

@@ -31,6 +31,10 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.settings.backup import BackupSettings
 
+OperationRecord = wire.BackupOperationRecord
+"""An operation as the API shows it."""
+to_record = wire.to_operation
+
 
 @dataclass(frozen=True, slots=True)
 class BackupTimes:
@@ -169,18 +173,35 @@ async def cancel(conn: Conn, app: App, who: Principal, backup_id: UUID) -> Backu
     CONFLICT `not_running`.
     """
     await get(conn, backup_id)
-    at = app.clock()
     operation = await store.find_open_operation(conn)
-    is_ours = operation is not None and operation.backup_id == backup_id
-    if operation is None or not is_ours or not await store.request_cancel(conn, backup_id, at):
+    if operation is None or operation.backup_id != backup_id:
         raise Conflict("No operation on this backup waits or runs.", reason="not_running")
-    ended = await store.find_operation(conn, operation.id)
-    if operation.kind == "create" and ended is not None and ended.state == "cancelled":
-        await store.cancel_waiting_backup(conn, backup_id, at)
-    await audit.record(
-        conn, who, at, AuditAction("backup.cancel", _target(backup_id), details={"kind": operation.kind})
-    )
+    await _cancel(conn, app, who, operation)
     return await get(conn, backup_id)
+
+
+async def cancel_open(conn: Conn, app: App, who: Principal) -> BackupOperation:
+    """Request that the operation that waits or runs ends, on whatever backup. CONFLICT `not_running`; `changes_keys`,
+    because that ends by itself.
+    """
+    operation = await store.find_open_operation(conn)
+    if operation is None:
+        raise Conflict("No operation on backups waits or runs.", reason="not_running")
+    if operation.kind == "key":
+        raise Conflict("The keys of the repository are being changed; that can't be cancelled.", reason="changes_keys")
+    await _cancel(conn, app, who, operation)
+    return operation
+
+
+async def _cancel(conn: Conn, app: App, who: Principal, operation: BackupOperation) -> None:
+    at, backup_id = app.clock(), operation.backup_id
+    if not await store.request_cancel(conn, operation.id, at):
+        raise Conflict("The operation has just ended.", reason="not_running")
+    ended = await store.find_operation(conn, operation.id)
+    if operation.kind == "create" and backup_id and ended is not None and ended.state == "cancelled":
+        await store.cancel_waiting_backup(conn, backup_id, at)
+    target = AuditTarget("backup", backup_id)
+    await audit.record(conn, who, at, AuditAction("backup.cancel", target, details={"kind": operation.kind}))
 
 
 async def read_times(conn: Conn, app: App, settings: BackupSettings) -> BackupTimes:
@@ -242,6 +263,7 @@ async def _request(conn: Conn, who: Principal, operation: BackupOperation) -> No
     other = await store.find_open_operation(conn)
     raise OrchestratorBusy(
         "Another operation on backups is running; wait until it has finished, or cancel it.",
+        reason="backups",
         operation_id=str(other.id) if other else None,
     )
 

@@ -317,17 +317,19 @@ async def save_progress(conn: Conn, operation: BackupOperation) -> bool:
     return row is None or bool(row["cancel_requested"])
 
 
-async def request_cancel(conn: Conn, backup_id: UUID, at: datetime) -> bool:
-    """Request that the open operation on this backup ends; one that waits ends at once. False if there is none."""
+async def request_cancel(conn: Conn, operation_or_backup_id: UUID, at: datetime) -> bool:
+    """Request that the open operation with this ID, or on the backup with this ID, ends; one that waits ends at once.
+    False if there is none.
+    """
     cursor = await conn.execute(
         """
         UPDATE backup_operations
         SET cancel_requested = true,
             state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END,
             finished_at = CASE WHEN state = 'waiting' THEN %(at)s ELSE finished_at END
-        WHERE backup_id = %(backup_id)s AND state IN ('waiting', 'running')
+        WHERE %(id)s IN (id, backup_id) AND state IN ('waiting', 'running')
         """,
-        {"backup_id": backup_id, "at": at},
+        {"id": operation_or_backup_id, "at": at},
     )
     return cursor.rowcount == 1
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import { formatNumber, LOCALE } from '../../locale'
-import { TableHead } from '../../ui/TableHead'
+import { formatNumber, LOCALE } from '../locale'
+import { formatBytes } from '../units'
+import { TableHead } from './TableHead'
 
 export interface Series {
   label: string
@@ -15,10 +16,12 @@ export interface Bars {
   /** The times between which the days are. */
   since: string
   until: string
+  /** Of sizes in bytes the bars are not stacked: each begins at zero, a later series in front of an earlier one. */
+  unit?: 'bytes'
 }
 
-/** Counts per UTC day as stacked bars, with a table of the same numbers. The chart's code is loaded when it is shown. */
-export function DayChart({ label, days, series, since, until }: Bars & { label: string }) {
+/** Counts or sizes per UTC day as stacked bars, with a table of the same numbers. The chart's code is loaded when it is shown. */
+export function DayChart({ label, days, series, since, until, unit }: Bars & { label: string }) {
   const element = useRef<HTMLDivElement>(null)
   const [hasFailed, setFailed] = useState(false)
   useEffect(() => {
@@ -26,7 +29,7 @@ export function DayChart({ label, days, series, since, until }: Bars & { label: 
     let isGone = false
     import('./chart').then(
       ({ drawBars }) => {
-        if (!isGone && element.current) remove = drawBars(element.current, { days, series, since, until })
+        if (!isGone && element.current) remove = drawBars(element.current, { days, series, since, until, ...(unit && { unit }) })
       },
       () => setFailed(true),
     )
@@ -34,7 +37,8 @@ export function DayChart({ label, days, series, since, until }: Bars & { label: 
       isGone = true
       remove()
     }
-  }, [days, series, since, until])
+  }, [days, series, since, until, unit])
+  const format = unit === 'bytes' ? formatBytes : formatNumber
   return (
     <figure className="day-chart" aria-label={label}>
       <div className="row small" aria-hidden>
@@ -57,7 +61,7 @@ export function DayChart({ label, days, series, since, until }: Bars & { label: 
                 </td>
                 {series.map((each) => (
                   <td key={each.label} role="cell" data-label={each.label}>
-                    {formatNumber(each.counts[index] ?? 0)}
+                    {format(each.counts[index] ?? 0)}
                   </td>
                 ))}
               </tr>

@@ -1,17 +1,24 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { formatNumber, LOCALE } from '../../locale'
+import { formatNumber, LOCALE } from '../locale'
+import { formatBytes } from '../units'
 import type { Bars, Series } from './DayChart'
 
 const HEIGHT = 220
 const DAY = 86_400
+const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7, 1e8]
+const BYTES = [1, 1024, 1024 ** 2, 1024 ** 3, 1024 ** 4].flatMap((size) =>
+  [1, 2, 5, 10, 20, 50, 100, 200, 500].map((count) => count * size),
+)
 
-/** Draws stacked bars of days into an element; returns a function that removes them. The colours follow the theme. */
-export function drawBars(element: HTMLElement, { days, series, since, until }: Bars): () => void {
+/** Draws bars of days into an element; returns a function that removes them. The colours follow the theme. */
+export function drawBars(element: HTMLElement, bars: Bars): () => void {
+  const { days, series, unit } = bars
+  const values = unit === 'bytes' ? series.map((each) => [...each.counts]) : stack(days, series)
   let chart: uPlot | null = null
   const draw = () => {
     chart?.destroy()
-    chart = new uPlot(options(element, series, [since, until]), stack(days, series), element)
+    chart = new uPlot(options(element, bars), [days.map((day) => Date.parse(day) / 1000), ...values], element)
   }
   draw()
   const resizes = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height: HEIGHT }))
@@ -26,14 +33,13 @@ export function drawBars(element: HTMLElement, { days, series, since, until }: B
 }
 
 /** Each series on top of the later ones: the first is drawn first, and covered from below. */
-function stack(days: readonly string[], series: readonly Series[]): uPlot.AlignedData {
+function stack(days: readonly string[], series: readonly Series[]): number[][] {
   const sumFrom = (first: number, day: number) => series.slice(first).reduce((sum, each) => sum + (each.counts[day] ?? 0), 0)
-  const sums = [...series.keys()].map((first) => [...days.keys()].map((day) => sumFrom(first, day)))
-  return [days.map((day) => Date.parse(day) / 1000), ...sums]
+  return [...series.keys()].map((first) => [...days.keys()].map((day) => sumFrom(first, day)))
 }
 
-function options(element: HTMLElement, series: readonly Series[], times: [string, string]): uPlot.Options {
-  const [first, last] = times.map((time) => Date.parse(time.slice(0, 10)) / 1000) as [number, number]
+function options(element: HTMLElement, { series, since, until, unit }: Bars): uPlot.Options {
+  const [first, last] = [since, until].map((time) => Date.parse(time.slice(0, 10)) / 1000) as [number, number]
   const style = getComputedStyle(element)
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], align: 0 })
@@ -57,9 +63,9 @@ function options(element: HTMLElement, series: readonly Series[], times: [string
       { ...axis, grid: { show: false }, incrs: [1, 2, 7, 14, 28].map((days) => days * DAY), values: (_, ticks) => ticks.map(formatDay) },
       {
         ...axis,
-        size: 60,
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7, 1e8],
-        values: (_, ticks) => ticks.map(formatNumber),
+        size: unit === 'bytes' ? 72 : 60,
+        incrs: unit === 'bytes' ? BYTES : COUNTS,
+        values: (_, ticks) => ticks.map(unit === 'bytes' ? formatBytes : formatNumber),
       },
     ],
     series: [
