@@ -11631,7 +11631,7 @@ export interface operations {
                 domain_id?: string;
                 format?: "csv" | "json";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
                 tag?: string;
@@ -11679,7 +11679,7 @@ export interface operations {
                 domain_id?: string;
                 format?: "csv" | "json";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
                 tag?: string;
@@ -11727,7 +11727,7 @@ export interface operations {
                 domain_id?: string;
                 format?: "csv" | "json";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
                 tag?: string;
@@ -11775,7 +11775,7 @@ export interface operations {
                 domain_id?: string;
                 format?: "csv" | "json";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
                 tag?: string;
@@ -11823,7 +11823,7 @@ export interface operations {
                 domain_id?: string;
                 format?: "csv" | "json";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
                 tag?: string;
@@ -11871,7 +11871,7 @@ export interface operations {
                 domain_id?: string;
                 format?: "csv" | "json";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
                 tag?: string;
@@ -11920,7 +11920,7 @@ export interface operations {
                 format?: "csv" | "json";
                 interval?: "day" | "hour";
                 /** @description Required. */
-                period?: "24h" | "7d" | "30d";
+                period?: "24h" | "7d" | "30d" | "90d";
                 previous?: boolean;
                 /** @description Such as `google`; `other`: unknown ones. */
                 provider?: string;
