@@ -95,6 +95,14 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     title: 'Insight',
     entries: [
+      {
+        screen: 'analytics',
+        label: 'Analytics',
+        icon: 'pulse',
+        action: 'analytics.read',
+        key: 'g',
+        keywords: 'statistics figures charts delivery rate bounces providers tags volume',
+      },
       { screen: 'suspensions', label: 'Suspensions', icon: 'pause', action: 'suspension.list', key: 'u', keywords: 'abuse blocked' },
       {
         screen: 'signInBlocks',

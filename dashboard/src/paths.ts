@@ -23,6 +23,7 @@ export const PATHS = {
   queue: '/queue',
   suppressions: '/suppressions',
   unsubscribeGroups: '/unsubscribe-groups',
+  analytics: '/analytics',
   suspensions: '/suspensions',
   signInBlocks: '/sign-in-blocks',
   account: '/account',

@@ -214,6 +214,13 @@ const certificates = createRoute({
   component: lazyRouteComponent(() => import('./screens/certificates/Certificates'), 'Certificates'),
 })
 
+const analytics = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.analytics,
+  validateSearch: stringParams('period', 'domain', 'provider', 'tag', 'key'),
+  component: lazyRouteComponent(() => import('./screens/analytics/Analytics'), 'Analytics'),
+})
+
 const suspensions = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.suspensions,
@@ -350,6 +357,7 @@ export const router = createRouter({
       queue,
       suppressions,
       unsubscribeGroups,
+      analytics,
       suspensions,
       signInBlocks,
       certificates,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatNumber, LOCALE } from './locale'
-import { formatBytes, pickUnit, pluralize } from './units'
+import { formatBytes, formatDuration, pickUnit, pluralize } from './units'
 
 test('numbers use the interface language in the regional variant of the browser', () => {
   expect(LOCALE).toBe('en-GB')
@@ -27,4 +27,8 @@ test('a quota is edited in the largest unit with at most two decimals', () => {
 
 test('a count has the singular only for one', () => {
   expect([0, 1, 2].map((count) => pluralize(count, 'mailbox', 'mailboxes'))).toEqual(['0 mailboxes', '1 mailbox', '2 mailboxes'])
+})
+
+test('times have the largest unit of which there is one', () => {
+  expect([0, 0.34, 42, 90, 3600, 200_000].map(formatDuration)).toEqual(['0 s', '0.3 s', '42 s', '1.5 min', '1 h', '2.3 d'])
 })

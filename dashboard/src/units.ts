@@ -28,6 +28,13 @@ export function pickUnit(count: number | undefined): Unit {
   return count ? { name: 'B', size: 1 } : { name: 'GB', size: GB }
 }
 
+/** Seconds in the largest unit of which there is at least one, with at most one decimal. */
+export function formatDuration(seconds: number): string {
+  const [name, size] = seconds < 60 ? ['s', 1] : seconds < 3600 ? ['min', 60] : seconds < 86_400 ? ['h', 3600] : ['d', 86_400]
+  const amount = seconds / Number(size)
+  return `${formatNumber(amount < 10 ? Math.round(amount * 10) / 10 : Math.round(amount))} ${name}`
+}
+
 /** The number with the noun. */
 export function pluralize(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatNumber(count)} ${count === 1 ? singular : plural}`

@@ -144,6 +144,7 @@ POLICY: dict[str, PolicyRule] = {
     "routing.explain": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ | _SENDING),
     "message.totals": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "analytics.read": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ | _SENDING),
     "message.details": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),  # timeline and content
     "message.resend": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

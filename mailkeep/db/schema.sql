@@ -79,6 +79,52 @@ TABLE aliases
     CREATE INDEX aliases_by_update ON aliases USING btree (updated_at, id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE analytics_bounces WITH (fillfactor=70)
+    domain_id uuid NOT NULL
+    dimension text NOT NULL
+    value text NOT NULL
+    provider text NOT NULL
+    slot timestamp with time zone NOT NULL
+    class text NOT NULL
+    deferred bigint NOT NULL
+    bounced bigint NOT NULL
+    failed bigint NOT NULL
+    reply text
+    reply_at timestamp with time zone
+    message_id uuid
+    CONSTRAINT analytics_bounces_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot, class)
+    CREATE INDEX analytics_bounces_by_slot ON analytics_bounces USING btree (slot)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE analytics_counters WITH (fillfactor=70)
+    domain_id uuid NOT NULL
+    dimension text NOT NULL
+    value text NOT NULL
+    provider text NOT NULL
+    slot timestamp with time zone NOT NULL
+    messages bigint NOT NULL
+    accepted bigint NOT NULL
+    delivered bigint NOT NULL
+    first_attempt bigint NOT NULL
+    deferred bigint NOT NULL
+    bounced bigint NOT NULL
+    failed bigint NOT NULL
+    suppressed bigint NOT NULL
+    complained bigint NOT NULL
+    received bigint NOT NULL
+    rejected bigint NOT NULL
+    spam bigint NOT NULL
+    delays bigint[]
+    CONSTRAINT analytics_counters_dimension CHECK ((dimension = ANY (ARRAY[''::text, 'tag'::text, 'api_key'::text])))
+    CONSTRAINT analytics_counters_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot)
+    CREATE INDEX analytics_counters_by_slot ON analytics_counters USING btree (slot)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE analytics_position
+    tx xid8 NOT NULL
+    event_id uuid NOT NULL
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE api_key_domains
     key_id uuid NOT NULL
     domain_id uuid NOT NULL

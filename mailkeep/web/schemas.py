@@ -160,7 +160,7 @@ def _marks(kind: mi.Type) -> Mapping[str, Any]:
 def _without_null(schema: Schema) -> Schema:
     if isinstance(schema.get("type"), list):
         schema = schema | {"type": schema["type"][0]}
-        return schema | ({"enum": schema["enum"][:-1]} if "enum" in schema else {})
+        return schema | ({"enum": [each for each in schema["enum"] if each is not None]} if "enum" in schema else {})
     return schema
 
 

@@ -65,6 +65,7 @@ SCREENS = (
     Screen("certificates", "/certificates", "super_admin"),
     Screen("suppressions", "/suppressions"),
     Screen("unsubscribe-groups", "/unsubscribe-groups"),
+    Screen("analytics", "/analytics"),
     Screen("suspensions", "/suspensions", "admin"),
     Screen("sign-in-blocks", "/sign-in-blocks", "admin"),
     Screen("account", "/account"),

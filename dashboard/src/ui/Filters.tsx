@@ -48,8 +48,9 @@ interface Choice {
   description?: string
 }
 
-/** A choice of one value. */
-export function ChoiceFilter({ name, label, data }: { name: string; label: string; data: readonly Choice[] }) {
+/** A choice of one value. `excludes`: the filters that can't be combined with it. */
+export function ChoiceFilter(props: { name: string; label: string; data: readonly Choice[]; excludes?: readonly string[] }) {
+  const { name, label, data, excludes = [] } = props
   const [params, change] = useSearchParams()
   const descriptions = new Map(data.map((each) => [each.value, each.description]))
   return (
@@ -68,7 +69,7 @@ export function ChoiceFilter({ name, label, data }: { name: string; label: strin
         ),
       })}
       value={params[name] ?? null}
-      onChange={(value) => change({ [name]: value ?? undefined })}
+      onChange={(value) => change({ ...Object.fromEntries(excludes.map((each) => [each, undefined])), [name]: value ?? undefined })}
       clearable
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
     />

@@ -209,6 +209,56 @@ CREATE TABLE counters (
     PRIMARY KEY (name, labels)
 ) WITH (fillfactor = 50);
 
+-- Figures about mail (features/record/analytics): of a domain (zeros: all domains), of all its mail, a tag or an API key,
+-- at a provider (empty: all), in the 15 minutes from `slot` on. `delays`: deliveries by bucket of time.
+CREATE TABLE analytics_counters (
+    domain_id     uuid NOT NULL,
+    dimension     text NOT NULL CONSTRAINT analytics_counters_dimension CHECK (dimension IN ('', 'tag', 'api_key')),
+    value         text NOT NULL,
+    provider      text NOT NULL,
+    slot          timestamptz NOT NULL,
+    messages      bigint NOT NULL,
+    accepted      bigint NOT NULL,
+    delivered     bigint NOT NULL,
+    first_attempt bigint NOT NULL,
+    deferred      bigint NOT NULL,
+    bounced       bigint NOT NULL,
+    failed        bigint NOT NULL,
+    suppressed    bigint NOT NULL,
+    complained    bigint NOT NULL,
+    received      bigint NOT NULL,
+    rejected      bigint NOT NULL,
+    spam          bigint NOT NULL,
+    delays        bigint[],
+    CONSTRAINT analytics_counters_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot)
+) WITH (fillfactor = 70);
+CREATE INDEX analytics_counters_by_slot ON analytics_counters (slot);
+
+-- Why mail was deferred, bounced or failed, with the latest reply.
+CREATE TABLE analytics_bounces (
+    domain_id  uuid NOT NULL,
+    dimension  text NOT NULL,
+    value      text NOT NULL,
+    provider   text NOT NULL,
+    slot       timestamptz NOT NULL,
+    class      text NOT NULL,
+    deferred   bigint NOT NULL,
+    bounced    bigint NOT NULL,
+    failed     bigint NOT NULL,
+    reply      text,
+    reply_at   timestamptz,
+    message_id uuid,
+    CONSTRAINT analytics_bounces_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot, class)
+) WITH (fillfactor = 70);
+CREATE INDEX analytics_bounces_by_slot ON analytics_bounces (slot);
+
+-- The last event that is counted: one row.
+CREATE TABLE analytics_position (
+    tx       xid8 NOT NULL,
+    event_id uuid NOT NULL
+);
+INSERT INTO analytics_position VALUES ('0', '00000000-0000-0000-0000-000000000000');
+
 -- Tasks for a node agent: what needs root or a daemon's tool.
 CREATE TABLE node_tasks (
     id           uuid PRIMARY KEY,

@@ -102,6 +102,7 @@ async def work(app: App) -> AsyncGenerator[None]:
     digests = asyncio.create_task(tasks.run_junk_digests(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     backups = asyncio.create_task(tasks.run_backup_alerts(app))
+    counting = asyncio.create_task(tasks.run_counting(app))
     reports = asyncio.create_task(tasks.run_reports(app))
     names = asyncio.create_task(tasks.run_source_names(app))
     settling = asyncio.create_task(tasks.run_scheduled_settling(app))
@@ -117,7 +118,7 @@ async def work(app: App) -> AsyncGenerator[None]:
         ):
             yield
     finally:
-        await cancel_all(warnings, digests, refusals, backups, reports, names, settling)
+        await cancel_all(warnings, digests, refusals, backups, counting, reports, names, settling)
         await app.report_reader.close()
 
 

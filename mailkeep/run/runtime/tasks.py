@@ -23,6 +23,7 @@ from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.backups import service as backups
+from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.messages import jobs as messages
@@ -36,6 +37,7 @@ _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
 _ALERT_SECONDS = 60.0
+_COUNT_SECONDS = 5.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
 _SETTLE_SECONDS = 10.0
@@ -60,6 +62,7 @@ async def housekeeping(app: App) -> None:
     await receiving.prune(app)
     await webhooks.prune(app)
     await reports.prune(app)
+    await analytics.prune(app)
     async with app.db.tx() as conn:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
         if confirmed:
@@ -98,6 +101,11 @@ async def run_junk_digests(app: App) -> None:
 async def run_backup_alerts(app: App) -> None:
     """Report what is wrong with backups, until cancelled."""
     await repeat(_ALERT_SECONDS, "alerts about backups", lambda: backup_alerts.report(app))
+
+
+async def run_counting(app: App) -> None:
+    """Count mail for the analytics, until cancelled."""
+    await repeat(_COUNT_SECONDS, "analytics", lambda: analytics.count(app))
 
 
 async def run_reports(app: App) -> None:

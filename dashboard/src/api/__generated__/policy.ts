@@ -45,6 +45,11 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "analytics.read": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
   "api_key.list": {
     "role": "domain_admin",
     "reach": "listing",

@@ -279,6 +279,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/analytics/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of each API key
+         * @description The keys with which mail was sent, at most 1,000. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsApiKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/bounces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get why mail was refused
+         * @description The classes of replies, the most frequent first, each with advice and its latest reply. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsBounces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/destinations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of each provider
+         * @description Outcomes by the provider of the server that gave them, so also for domains that a provider hosts. `tag` and `api_key_id` have no figures by provider. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsDestinations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of each domain
+         * @description The domains with mail, those with the most first, at most 1,000. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsDomains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of a period
+         * @description How much mail was accepted, delivered, refused and received, how long delivery took, and the same of the period before. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of each tag
+         * @description The tags with mail, at most 1,000. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/analytics/timeseries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of each hour or day
+         * @description One row for each hour or day, the running one last. `provider`, `tag` and `api_key_id` can't be combined. `format=csv` returns a table.
+         */
+        get: operations["getAnalyticsTimeseries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api-keys": {
         parameters: {
             query?: never;
@@ -5303,6 +5443,43 @@ export interface components {
             /** @enum {string} */
             status: "ok";
         };
+        /** @description Figures of a period, and up to the same hour of the period before. */
+        AnalyticsOverviewResponse: {
+            accepted: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            previous: components["schemas"]["PeriodFigures"];
+            received: number;
+            rejected: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            spam: number;
+            suppressed: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
+        };
         /** @description A key to create. The default of `rate_limit` is 60. A key passes on its own limits as defaults, if lower. */
         ApiKeyCreate: {
             /** @description Where the key may be used from, in CIDR form; empty: everywhere */
@@ -5378,6 +5555,35 @@ export interface components {
             permissions: "full" | "sending" | "read";
             rate_limit: number;
             scoped_domain_ids: string[];
+        };
+        /** @description Figures of mail that was sent with an API key; `name` is null if it was deleted. */
+        ApiKeyRow: {
+            accepted: number;
+            /** Format: uuid */
+            api_key_id: string;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            name: string | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            received: number;
+            rejected: number;
+            spam: number;
+            suppressed: number;
         };
         /** @description Settings of a program that sends by SMTP; the key is the password. A port is null if it is not open. */
         ApiKeySmtp: {
@@ -5773,6 +5979,23 @@ export interface components {
             status: "listed" | "not_listed" | "unavailable";
             zone: string;
         };
+        /** @description Why mail was deferred, bounced or failed: how often, what to do, and the latest reply with its message. */
+        BounceRow: {
+            advice: string;
+            bounced: number;
+            /** @enum {string} */
+            class: "auth" | "bad_domain" | "content" | "expired" | "greylisted" | "invalid_recipient" | "mailbox_disabled" | "mailbox_full" | "network" | "policy" | "rate_limited" | "relay_denied" | "reputation" | "tls" | "too_large" | "unknown";
+            deferred: number;
+            failed: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_at: string | null;
+            last_reply: string | null;
+            /** Format: uuid */
+            message_id: string | null;
+        };
         /**
          * @description 1 to 1,000 items. An error in one does not affect the others.
          *
@@ -6072,6 +6295,33 @@ export interface components {
             next_attempt_at: string | null;
             /** @enum {string} */
             state: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
+        };
+        /** @description Figures of the servers of a provider: only outcomes. */
+        DestinationRow: {
+            accepted: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            provider: string;
+            received: number;
+            rejected: number;
+            spam: number;
+            suppressed: number;
         };
         /** @description The account is no longer linked to an identity. */
         Disconnected: {
@@ -6512,6 +6762,35 @@ export interface components {
              */
             updated_at: string;
             usage: components["schemas"]["DomainUsageRecord"];
+        };
+        /** @description Figures of a domain; `domain` is null if it was deleted. */
+        DomainRow: {
+            accepted: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            domain: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            received: number;
+            rejected: number;
+            spam: number;
+            suppressed: number;
         };
         /** @description What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: their number. */
         DomainUsageRecord: {
@@ -7642,7 +7921,7 @@ export interface components {
          * @description All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
          *         none; `generations`: all that are kept, newest first; `operation_id`: the running operation.
          */
-        OverviewResponse: {
+        OrchestratorOverviewResponse: {
             generation: components["schemas"]["GenerationResponse"] | null;
             generations: components["schemas"]["GenerationResponse"][];
             /** Format: uuid */
@@ -7854,6 +8133,42 @@ export interface components {
         PasswordChangeResponse: {
             message: string;
             sessions_ended: number;
+        };
+        /** @description Figures of a period. */
+        PeriodFigures: {
+            accepted: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            received: number;
+            rejected: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            spam: number;
+            suppressed: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
         };
         /** @description What a daemon must do, because of which parameters or files, and what users notice. */
         PlannedActionResponse: {
@@ -8446,6 +8761,37 @@ export interface components {
             address: string;
             status: string;
         };
+        /** @description Figures of the hour or day that begins at `at`. */
+        SeriesRow: {
+            accepted: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            received: number;
+            rejected: number;
+            spam: number;
+            suppressed: number;
+        };
         /** @description The DNS records of the server's own name and addresses, and what blocklists say about its addresses. */
         ServerDnsReport: {
             /** @description Its public addresses: of `server.addresses`, else those of its name in DNS. */
@@ -8856,6 +9202,33 @@ export interface components {
             url: string;
             /** @description Its ID. */
             webhook_id: string;
+        };
+        /** @description Figures of mail with a tag. A domain has counters for 200 tags a day; `other` has the rest. */
+        TagRow: {
+            accepted: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            received: number;
+            rejected: number;
+            spam: number;
+            suppressed: number;
+            tag: string;
         };
         /** @description A template to create: its draft. Without `domain_id` all domains use it. */
         TemplateCreate: {
@@ -11278,6 +11651,344 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsApiKeys: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ApiKeyRow"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsBounces: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BounceRow"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsDestinations: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DestinationRow"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsDomains: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainRow"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsOverview: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AnalyticsOverviewResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsTags: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TagRow"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAnalyticsTimeseries: {
+        parameters: {
+            query?: {
+                api_key_id?: string;
+                domain_id?: string;
+                format?: "csv" | "json";
+                interval?: "day" | "hour";
+                /** @description Required. */
+                period?: "24h" | "7d" | "30d" | "90d";
+                previous?: boolean;
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
+                tag?: string;
+                /** @description The IANA name of the time zone of days. */
+                tz?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SeriesRow"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PERIOD"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
@@ -19486,7 +20197,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["OverviewResponse"];
+                        data: components["schemas"]["OrchestratorOverviewResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

@@ -21,7 +21,9 @@ export function KeyName({ id }: { id: string }) {
   )
 }
 
-/** A filter by API key. */
-export function KeyFilter() {
-  return <ChoiceFilter name="key" label="API key" data={useKeys().map((each) => ({ value: each.id, label: each.name }))} />
+/** A filter by API key. `excludes`: the filters that can't be combined with it. */
+export function KeyFilter({ excludes = [] }: { excludes?: readonly string[] }) {
+  return (
+    <ChoiceFilter name="key" label="API key" excludes={excludes} data={useKeys().map((each) => ({ value: each.id, label: each.name }))} />
+  )
 }

@@ -22,7 +22,8 @@ export const BOUNCE_CLASSES: Readonly<Record<BounceClass, string>> = {
   unknown: 'The reply does not say why. The recipient’s postmaster may know more.',
 }
 
-const PROVIDERS: Readonly<Record<string, string>> = {
+/** The providers that the server knows. */
+export const PROVIDERS: Readonly<Record<string, string>> = {
   google: 'Google',
   microsoft: 'Microsoft',
   yahoo: 'Yahoo',

@@ -16,6 +16,7 @@ from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.receiving.model import InboundMail, RefusedCopy, RejectedRecipient, SpamVerdict
 from mailkeep.features.mailflow.receiving.rules import REFUSED, client_of, header_summary, recipient_domain
 from mailkeep.features.mailflow.receiving.wire import mail_spam
+from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
@@ -70,6 +71,8 @@ async def record_rejections(conn: Conn, rejections: Sequence[tuple[datetime, Rej
     for at, rejected in rejections:
         domain = managed[recipient_domain(rejected.rcpt_to)]
         await messages.insert_messages(conn, [_rejected_message(at, rejected, domain)])
+    counted = [(at, managed[recipient_domain(rejected.rcpt_to)]) for at, rejected in rejections]
+    await analytics.count_rejected(conn, [(at, domain.id if domain else None) for at, domain in counted])
 
 
 async def record_refused(conn: Conn, at: datetime, mail: InboundMail, copy: RefusedCopy) -> None:

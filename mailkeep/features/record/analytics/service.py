@@ -1,0 +1,177 @@
+"""Counts events, and reads figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import DomainNotFound, invalid_field
+from mailkeep.core.principal import Principal, allow_on
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.analytics import rules, store
+from mailkeep.features.record.analytics.model import (
+    ALL_DOMAINS,
+    OTHER,
+    BounceSum,
+    Counter,
+    CounterKey,
+    Figures,
+    Group,
+    Interval,
+    Period,
+    Scope,
+    Window,
+)
+from mailkeep.features.record.messages import service as messages
+
+MOST_GROUPS = 1000
+_BATCH = 2000
+_BATCHES_BEFORE_A_READ = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a caller asks for."""
+
+    period: Period
+    tz: str
+    domain_id: UUID | None = None
+    provider: str | None = None
+    tag: str | None = None
+    api_key_id: UUID | None = None
+
+    def window(self, at: datetime, interval: Interval | None = None, *, previous: bool = False) -> Window:
+        """The window of the period, or the one before, at the time `at`. INVALID_FIELD."""
+        return rules.window(self.period, interval, rules.zone(self.tz), at, previous=previous)
+
+
+async def count(app: App, most: int | None = None) -> None:
+    """Count the events that are new, at most `most` batches of them (None: all)."""
+    batches = 0
+    while most is None or batches < most:
+        async with app.db.autocommit() as conn:
+            if not await store.has_events(conn):
+                return
+        async with app.db.tx() as conn:
+            if not await _count_batch(conn):
+                return
+        batches += 1
+
+
+async def _count_batch(conn: Conn) -> bool:
+    tx, event_id = await store.lock_position(conn)
+    events = await store.list_events(conn, tx, event_id, _BATCH)
+    if not events:
+        return False
+    days = {
+        (each.domain_id or ALL_DOMAINS, rules.slot_of(each.at).replace(hour=0, minute=0))
+        for each in events
+        if each.tags
+    }
+    sums = rules.Sums(await store.find_tags(conn, days) if days else {})
+    for event in events:
+        sums.add(event)
+    if sums.counters:
+        await store.add(conn, sums.counters)
+    if sums.bounces:
+        await store.add_bounces(conn, sums.bounces)
+    await store.set_position(conn, events[-1].tx, events[-1].id)
+    return len(events) == _BATCH
+
+
+async def count_rejected(conn: Conn, rejected: Sequence[tuple[datetime, UUID | None]]) -> None:
+    """Count recipients that were refused at SMTP, which has no event: the time and the domain of each."""
+    counters: dict[CounterKey, Counter] = {}
+    for at, domain_id in rejected:
+        for each in {domain_id or ALL_DOMAINS, ALL_DOMAINS}:
+            counter = counters.setdefault(CounterKey(each, "", "", OTHER, rules.slot_of(at)), Counter())
+            counter.figures["rejected"] = counter.figures.get("rejected", 0) + 1
+    if counters:
+        await store.add(conn, counters)
+
+
+async def prune(app: App) -> None:
+    """Delete counters that no period reaches any more."""
+    async with app.db.tx() as conn:
+        await store.delete_before(conn, app.clock() - rules.RETENTION)
+
+
+async def read_overview(app: App, who: Principal, chosen: Selection) -> tuple[Window, Figures, Window, Figures]:
+    """The sums of the period and of the one before, each with its window. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    at = app.clock()
+    current, previous = chosen.window(at), chosen.window(at, previous=True)
+    await count(app, _BATCHES_BEFORE_A_READ)
+    async with app.db.autocommit() as conn:
+        scope = await _scope(conn, who, chosen)
+        return (
+            current,
+            await store.read_total(conn, scope, current),
+            previous,
+            await store.read_total(conn, scope, previous),
+        )
+
+
+async def read_series(
+    app: App, who: Principal, chosen: Selection, interval: Interval | None, *, previous: bool
+) -> list[tuple[datetime, Figures]]:
+    """The sums of each hour or day. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    window = chosen.window(app.clock(), interval, previous=previous)
+    await count(app, _BATCHES_BEFORE_A_READ)
+    async with app.db.autocommit() as conn:
+        rows = await store.read_series(conn, await _scope(conn, who, chosen), window)
+    return [(edge, rows.get(number, rules.NO_FIGURES)) for number, edge in enumerate(window.edges)]
+
+
+async def read_groups(
+    app: App, who: Principal, chosen: Selection, by: Literal["domain", "provider", "tag", "api_key"]
+) -> list[Group]:
+    """The sums of each domain, provider, tag or key that has some, the largest first, at most `MOST_GROUPS`.
+    DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE.
+    """
+    window = chosen.window(app.clock())
+    await count(app, _BATCHES_BEFORE_A_READ)
+    async with app.db.autocommit() as conn:
+        scope = await _scope(conn, who, chosen)
+        names: dict[str, str] = {}
+        match by:
+            case "domain":
+                rows = await store.read_groups(conn, scope, window, "domain_id", MOST_GROUPS)
+                names = await store.find_names(conn, "domains", [key for key, _ in rows])
+            case "provider":
+                rows = await store.read_groups(conn, scope, window, "provider", MOST_GROUPS)
+            case "tag" | "api_key":
+                of = Scope(scope.domains, by)
+                rows = await store.read_groups(conn, of, window, "value", MOST_GROUPS)
+                if by == "api_key":
+                    names = await store.find_names(conn, "api_keys", [key for key, _ in rows])
+    return [Group(key, names.get(key), figures) for key, figures in rows]
+
+
+async def read_bounces(app: App, who: Principal, chosen: Selection) -> list[BounceSum]:
+    """The sums of each class of replies. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    window = chosen.window(app.clock())
+    await count(app, _BATCHES_BEFORE_A_READ)
+    async with app.db.autocommit() as conn:
+        return await store.read_bounces(conn, await _scope(conn, who, chosen), window)
+
+
+async def _scope(conn: Conn, who: Principal, chosen: Selection) -> Scope:
+    filters = {"provider": chosen.provider, "tag": chosen.tag, "api_key_id": chosen.api_key_id}
+    given = [name for name, value in filters.items() if value is not None]
+    if len(given) > 1:
+        raise invalid_field(given[1], f"can't be combined with {given[0]}")
+    domains = who.domains()
+    if chosen.domain_id is not None:
+        if not await messages.knows_domain(conn, chosen.domain_id):
+            raise DomainNotFound
+        allow_on(who, "analytics.read", chosen.domain_id)
+        domains = [chosen.domain_id]
+    if chosen.tag is not None:
+        return Scope(domains, "tag", chosen.tag)
+    if chosen.api_key_id is not None:
+        return Scope(domains, "api_key", str(chosen.api_key_id))
+    return Scope(domains, provider=chosen.provider or OTHER)

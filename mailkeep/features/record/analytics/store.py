@@ -1,0 +1,290 @@
+"""The SQL of counters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, LiteralString
+from uuid import UUID
+
+import msgspec
+from psycopg.sql import SQL, Composed
+from psycopg.types.json import Jsonb
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.analytics.model import (
+    ALL_DOMAINS,
+    DELAYS,
+    FIGURES,
+    BounceCounter,
+    BounceSum,
+    Counter,
+    CounterKey,
+    Figures,
+    MailEvent,
+    Scope,
+    Window,
+)
+
+_SUMS = SQL(", ").join([SQL("coalesce(sum(c.{0}), 0)::bigint AS {0}").format(SQL(name)) for name in FIGURES])
+_DELAY_SUMS = SQL("ARRAY[{}] AS delays").format(
+    SQL(", ").join([SQL("coalesce(sum(c.delays[{}]), 0)::bigint").format(n + 1) for n in range(len(DELAYS))])
+)
+
+
+async def lock_position(conn: Conn) -> tuple[str, UUID]:
+    """The position in the feed of events. Others that count wait until the transaction ends."""
+    cursor = await conn.execute("SELECT tx::text AS tx, event_id FROM analytics_position FOR UPDATE")
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["tx"], row["event_id"]
+
+
+async def has_events(conn: Conn) -> bool:
+    """Whether visible events are not counted yet."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (
+            SELECT FROM events e, analytics_position p
+            WHERE (e.tx, e.id) > (p.tx, p.event_id) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())) AS found
+        """
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["found"])
+
+
+async def set_position(conn: Conn, tx: str, event_id: UUID) -> None:
+    """Move the position behind this event."""
+    await conn.execute("UPDATE analytics_position SET tx = %(tx)s::xid8, event_id = %(id)s", {"tx": tx, "id": event_id})
+
+
+async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[MailEvent]:
+    """The next visible events of the feed, with what is known of their messages."""
+    cursor = await conn.execute(
+        """
+        SELECT e.tx::text AS tx, e.id, e.kind, e.domain_id, e.message_id, coalesce(a.at, e.created_at) AS at,
+               m.api_key_id, m.accepted_at,
+               CASE WHEN e.kind IN ('mail.sent', 'mail.spam') THEN (
+                   SELECT count(*) FROM message_recipients r
+                   WHERE r.message_id = e.message_id AND r.suppression IS NULL) ELSE 0 END AS recipients,
+               coalesce(m.tags, '{}') AS tags,
+               coalesce((e.data->>'attempts')::integer, 1) AS attempts,
+               coalesce(e.data->>'bounce_type' = 'temporary', false) AS is_temporary,
+               coalesce(e.data->>'source' = 'system', false) AS is_forwarded,
+               coalesce(e.data->>'spam_action' = 'reject', false) AS is_refused,
+               e.data->>'class' AS bounce_class, e.data->>'provider' AS provider,
+               e.data->>'remote_host' AS remote_host,
+               concat_ws(' ', e.data->>'smtp_code', e.data->>'diagnostic') AS reply
+        FROM (
+            SELECT * FROM events e
+            WHERE (e.tx, e.id) > (%(tx)s::xid8, %(id)s) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
+            ORDER BY e.tx, e.id LIMIT %(limit)s
+        ) e
+        LEFT JOIN messages m ON m.id = e.message_id
+        LEFT JOIN LATERAL (
+            SELECT a.at FROM message_attempts a
+            WHERE a.message_id = e.message_id AND a.recipient = e.data->>'to'
+              AND a.kind = CASE WHEN e.kind = 'mail.delivered' THEN 'delivered'
+                                WHEN e.kind = 'mail.failed' THEN 'failed'
+                                WHEN e.data->>'bounce_type' = 'temporary' THEN 'deferred' ELSE 'bounced' END
+            ORDER BY a.id LIMIT 1
+        ) a ON e.kind IN ('mail.delivered', 'mail.bounced', 'mail.failed')
+        ORDER BY e.tx, e.id
+        """,
+        {"tx": tx, "id": event_id, "limit": limit},
+    )
+    return [MailEvent(**row) for row in await cursor.fetchall()]
+
+
+async def find_tags(conn: Conn, days: Collection[tuple[UUID, datetime]]) -> dict[tuple[UUID, datetime], set[str]]:
+    """The tags that have counters of their own, of these domains and UTC days."""
+    cursor = await conn.execute(
+        """
+        SELECT d.domain_id, d.day, array_agg(DISTINCT c.value) AS tags
+        FROM unnest(%(domains)s::uuid[], %(days)s::timestamptz[]) d (domain_id, day)
+        JOIN analytics_counters c ON c.domain_id = d.domain_id AND c.dimension = 'tag' AND c.value <> ''
+         AND c.slot >= d.day AND c.slot < d.day + interval '24 hours'
+        GROUP BY d.domain_id, d.day
+        """,
+        {"domains": [domain_id for domain_id, _ in days], "days": [day for _, day in days]},
+    )
+    return {(row["domain_id"], row["day"]): set(row["tags"]) for row in await cursor.fetchall()}
+
+
+async def add(conn: Conn, counters: Mapping[CounterKey, Counter]) -> None:
+    """Add to counters, in one order: transactions that lock the same rows in different orders would deadlock."""
+    rows = [_key_row(key) | counter.figures | {"delays": _delays(counter.delays)} for key, counter in counters.items()]
+    await conn.execute(_ADD, {"rows": Jsonb(rows, dumps=msgspec.json.encode)})
+
+
+def _delays(delays: Mapping[int, int]) -> list[int] | None:
+    return [delays.get(n, 0) for n in range(len(DELAYS))] if delays else None
+
+
+def _key_row(key: CounterKey) -> dict[str, Any]:
+    return {
+        "domain_id": key.domain_id,
+        "dimension": key.dimension,
+        "value": key.value,
+        "provider": key.provider,
+        "slot": key.slot,
+    }
+
+
+_ADD = SQL(
+    """
+    INSERT INTO analytics_counters AS c (domain_id, dimension, value, provider, slot, {columns}, delays)
+    SELECT r.domain_id, r.dimension, r.value, r.provider, r.slot, {values}, r.delays
+    FROM jsonb_to_recordset(%(rows)s) AS r(
+        domain_id uuid, dimension text, value text, provider text, slot timestamptz, {types}, delays bigint[])
+    ORDER BY r.domain_id, r.dimension, r.value, r.provider, r.slot
+    ON CONFLICT ON CONSTRAINT analytics_counters_pkey DO UPDATE
+    SET {sums},
+        delays = CASE WHEN excluded.delays IS NULL THEN c.delays WHEN c.delays IS NULL THEN excluded.delays ELSE (
+            SELECT array_agg(d.a + d.b ORDER BY d.n)
+            FROM unnest(c.delays, excluded.delays) WITH ORDINALITY d (a, b, n)) END
+    """
+).format(
+    columns=SQL(", ").join(map(SQL, FIGURES)),
+    values=SQL(", ").join([SQL("coalesce(r.{}, 0)").format(SQL(name)) for name in FIGURES]),
+    types=SQL(", ").join([SQL("{} bigint").format(SQL(name)) for name in FIGURES]),
+    sums=SQL(", ").join([SQL("{0} = c.{0} + excluded.{0}").format(SQL(name)) for name in FIGURES]),
+)
+
+
+async def add_bounces(conn: Conn, bounces: Mapping[tuple[CounterKey, str], BounceCounter]) -> None:
+    """Add to the counters of classes of replies, in one order; the latest reply stays."""
+    rows = [
+        _key_row(key)
+        | {
+            "class": bounce_class,
+            "deferred": each.figures.get("deferred", 0),
+            "bounced": each.figures.get("bounced", 0),
+            "failed": each.figures.get("failed", 0),
+            "reply": each.reply,
+            "reply_at": each.reply_at,
+            "message_id": each.message_id,
+        }
+        for (key, bounce_class), each in bounces.items()
+    ]
+    await conn.execute(
+        """
+        INSERT INTO analytics_bounces AS b (domain_id, dimension, value, provider, slot, class, deferred, bounced,
+                                            failed, reply, reply_at, message_id)
+        SELECT r.* FROM jsonb_to_recordset(%(rows)s) AS r(
+            domain_id uuid, dimension text, value text, provider text, slot timestamptz, class text, deferred bigint,
+            bounced bigint, failed bigint, reply text, reply_at timestamptz, message_id uuid)
+        ORDER BY r.domain_id, r.dimension, r.value, r.provider, r.slot, r.class
+        ON CONFLICT ON CONSTRAINT analytics_bounces_pkey DO UPDATE
+        SET deferred = b.deferred + excluded.deferred, bounced = b.bounced + excluded.bounced,
+            failed = b.failed + excluded.failed, reply = coalesce(excluded.reply, b.reply),
+            reply_at = coalesce(excluded.reply_at, b.reply_at), message_id = coalesce(excluded.message_id, b.message_id)
+        """,
+        {"rows": Jsonb(rows, dumps=msgspec.json.encode)},
+    )
+
+
+async def delete_before(conn: Conn, before: datetime) -> None:
+    """Delete the counters of slots before `before`."""
+    await conn.execute("DELETE FROM analytics_counters WHERE slot < %(before)s", {"before": before})
+    await conn.execute("DELETE FROM analytics_bounces WHERE slot < %(before)s", {"before": before})
+
+
+def _where(scope: Scope) -> LiteralString:
+    domains: LiteralString = "c.domain_id = %(all)s" if scope.domains is None else "c.domain_id = ANY(%(domains)s)"
+    return (
+        domains + " AND c.dimension = %(dimension)s AND c.value = %(value)s AND c.provider = %(provider)s"
+        " AND c.slot >= %(since)s AND c.slot <= %(until)s"
+    )
+
+
+def _values(scope: Scope, window: Window) -> dict[str, Any]:
+    return {
+        "all": ALL_DOMAINS,
+        "domains": scope.domains,
+        "dimension": scope.dimension,
+        "value": scope.value,
+        "provider": scope.provider,
+        "since": window.since,
+        "until": window.until,
+    }
+
+
+def _figures(row: Mapping[str, Any]) -> Figures:
+    return Figures({name: row[name] for name in FIGURES}, row["delays"])
+
+
+async def read_total(conn: Conn, scope: Scope, window: Window) -> Figures:
+    """The sum over a window."""
+    cursor = await conn.execute(
+        SQL("SELECT {}, {} FROM analytics_counters c WHERE {}").format(_SUMS, _DELAY_SUMS, SQL(_where(scope))),
+        _values(scope, window),
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return _figures(row)
+
+
+async def read_series(conn: Conn, scope: Scope, window: Window) -> dict[int, Figures]:
+    """The sums between the edges of a window, by the index of the edge; those without counters are missing."""
+    cursor = await conn.execute(
+        SQL(
+            "SELECT width_bucket(c.slot, %(edges)s::timestamptz[]) - 1 AS number, {}, {} FROM analytics_counters c "
+            "WHERE {} GROUP BY number"
+        ).format(_SUMS, _DELAY_SUMS, SQL(_where(scope))),
+        _values(scope, window) | {"edges": list(window.edges)},
+    )
+    return {row["number"]: _figures(row) for row in await cursor.fetchall()}
+
+
+async def read_groups(
+    conn: Conn, scope: Scope, window: Window, by: LiteralString, limit: int
+) -> list[tuple[str, Figures]]:
+    """The sums by `domain_id`, `value` or `provider`, the largest first."""
+    where: Mapping[str, LiteralString] = {
+        "domain_id": "c.domain_id <> %(all)s AND (%(domains)s::uuid[] IS NULL OR c.domain_id = ANY(%(domains)s))",
+        "value": _domains(scope),
+        "provider": _domains(scope) + " AND c.provider <> ''",
+    }
+    value: LiteralString = "" if by == "value" else " AND c.value = %(value)s"
+    of_all: LiteralString = "" if by == "provider" else " AND c.provider = %(provider)s"
+    cursor = await conn.execute(
+        SQL(
+            "SELECT c.{by}::text AS key, {sums}, {delays} FROM analytics_counters c WHERE {where} "
+            "AND c.dimension = %(dimension)s AND c.slot >= %(since)s AND c.slot <= %(until)s "
+            "GROUP BY c.{by} ORDER BY sum(c.accepted + c.delivered + c.bounced + c.failed + c.received) DESC, c.{by} "
+            "LIMIT %(limit)s"
+        ).format(by=SQL(by), sums=_SUMS, delays=_DELAY_SUMS, where=SQL(where[by] + value + of_all)),
+        _values(scope, window) | {"limit": limit},
+    )
+    return [(row["key"], _figures(row)) for row in await cursor.fetchall()]
+
+
+def _domains(scope: Scope) -> LiteralString:
+    return "c.domain_id = %(all)s" if scope.domains is None else "c.domain_id = ANY(%(domains)s)"
+
+
+async def read_bounces(conn: Conn, scope: Scope, window: Window) -> list[BounceSum]:
+    """The sums by class, the largest first, each with its latest reply."""
+    cursor = await conn.execute(
+        SQL(
+            """
+            SELECT c.class AS bounce_class, sum(c.deferred)::bigint AS deferred, sum(c.bounced)::bigint AS bounced,
+                   sum(c.failed)::bigint AS failed,
+                   (array_agg(c.reply ORDER BY c.reply_at DESC NULLS LAST))[1] AS reply, max(c.reply_at) AS reply_at,
+                   (array_agg(c.message_id ORDER BY c.reply_at DESC NULLS LAST))[1] AS message_id
+            FROM analytics_bounces c WHERE {} GROUP BY c.class ORDER BY sum(c.bounced + c.failed) DESC, c.class
+            """
+        ).format(SQL(_where(scope))),
+        _values(scope, window),
+    )
+    return [BounceSum(**row) for row in await cursor.fetchall()]
+
+
+async def find_names(conn: Conn, table: LiteralString, ids: Sequence[str]) -> dict[str, str]:
+    """The names of domains or API keys that exist, by ID."""
+    query: Composed = SQL("SELECT t.id::text AS id, t.name FROM {} t WHERE t.id = ANY(%(ids)s::uuid[])").format(
+        SQL(table)
+    )
+    cursor = await conn.execute(query, {"ids": list(ids)})
+    return {row["id"]: row["name"] for row in await cursor.fetchall()}

@@ -1,0 +1,86 @@
+"""The screen Analytics: its figures are the API's, and lead to the messages behind them."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser.scene import Scene, wait_until
+from tests.browser.screens import open_page, visit, wait_until_loaded
+
+OVERVIEW = "/analytics/overview?period=7d"
+
+
+async def tile(page: Page, name: str) -> str:
+    return await page.get_by_role("region", name=name, exact=True).locator(".tile-count").inner_text()
+
+
+async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
+    await wait_until(scene, OVERVIEW, lambda found: found["delivered"] and found["bounced"] and found["received"])
+    async with open_page(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/")
+        await page.keyboard.press("g")
+        await page.keyboard.press("g")
+        await page.wait_for_url("**/analytics")
+        await wait_until_loaded(page)
+        await expect(page.locator(".day-chart-plot canvas")).to_have_count(3)
+        figures = await scene.super_admin.call("GET", OVERVIEW)
+        for label, name in (("Delivered", "delivered"), ("Bounced", "bounced"), ("Received", "received")):
+            assert await tile(page, label) == str(figures[name]), label
+        bounces = page.get_by_role("table", name="Bounces")
+        await expect(bounces.get_by_text("invalid_recipient")).to_be_visible()
+        await page.get_by_role("region", name="Bounced", exact=True).get_by_role("link").click()
+        await page.wait_for_url("**/messages?direction=outbound&status=bounced&since=*")
+        await expect(page.get_by_role("link", name="Your invoice 2026-1041").first).to_be_visible()
+        await page.go_back()
+        # A click on the last bar opens the messages of the day, as the link in the table does.
+        plot = page.locator(".day-chart-plot .u-over").first
+        box = await plot.bounding_box()
+        assert box is not None
+        await page.mouse.click(box["x"] + box["width"] - 5, box["y"] + box["height"] / 2)
+        await page.wait_for_url("**/messages?direction=outbound&since=*")
+        await expect(page.get_by_role("link", name="Your invoice 2026-1041").first).to_be_visible()
+
+
+async def test_filters_exclude_each_other_and_a_table_is_exported(browser: Browser, scene: Scene, tmp_path: Path):
+    await wait_until(scene, "/analytics/tags?period=7d", lambda rows: any(row["tag"] == "orders" for row in rows))
+    async with open_page(browser, scene, "domain_admin", accept_downloads=True) as page:
+        await visit(page, scene.http, "/analytics?provider=other")
+        await expect(page.get_by_role("region", name="Accepted", exact=True)).to_have_count(0)
+        await page.get_by_role("combobox", name="Tag").click()
+        await page.get_by_role("option", name="orders").click()
+        await page.wait_for_url("**/analytics?tag=orders")
+        figures = await scene.caller("domain_admin").call("GET", f"{OVERVIEW}&tag=orders")
+        await expect(page.get_by_role("region", name="Accepted").locator(".tile-count")).to_have_text(
+            str(figures["accepted"])
+        )
+        await expect(page.get_by_role("table", name="Tags")).to_have_count(0)
+        await page.get_by_role("button", name="Clear", exact=True).click()
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name="Export domains as CSV").click()
+        path = tmp_path / "domains.csv"
+        await (await download.value).save_as(path)
+        rows = list(csv.DictReader(StringIO(path.read_text())))
+        assert [row["domain_id"] for row in rows] == [scene.ids["domain_id"]]
+        summary = page.locator("summary").first
+        await summary.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("table", name="Sent mail").get_by_role("row")).to_have_count(8)
+        await page.get_by_role("radio", name="7 days").focus()
+        await page.keyboard.press("ArrowLeft")
+        await page.wait_for_url("**/analytics?period=24h")
+        await expect(page.get_by_role("table", name="Sent mail").get_by_role("row")).to_have_count(25)
+
+
+async def test_without_figures_and_without_a_server_it_says_so(browser: Browser, scene: Scene):
+    async with open_page(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/analytics?tag=nothing-has-this")
+        await expect(page.get_by_role("heading", name="No matching figures")).to_be_visible()
+        await page.route("**/api/v1/analytics/**", lambda route: route.abort())
+        await page.get_by_role("button", name="Clear filters").click()
+        await expect(page.get_by_role("alert").first).to_contain_text(
+            "The server could not be reached.", timeout=20_000
+        )
