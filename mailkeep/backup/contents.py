@@ -166,7 +166,7 @@ def _select(path: Path, query: ContentsQuery, page: ContentsSlice) -> Entries:
         with _open(path) as connection:
             rows = connection.execute(statement, parameters).fetchall()
         entries = [_to_entry(query.type, row) for row in rows[: page.limit]]
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, ValueError, TypeError, OverflowError, OSError) as error:  # the index is not trusted
         path.unlink(missing_ok=True)  # a damaged copy is read again
         raise Failure(f"The index of the backup can't be read: {error}.", permanent=True) from None
     return entries, (rows[page.limit - 1]["k1"], rows[page.limit - 1]["k2"]) if len(rows) > page.limit else None

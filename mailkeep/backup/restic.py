@@ -30,6 +30,7 @@ INSTALL_COMMAND = "apt install restic"
 _GRACE_SECONDS = 4.0
 _LINE_BYTES = 1 << 20
 _ERROR_BYTES = 1 << 16
+_FREE_BYTES, _LOOK_SECONDS = 256 << 20, 0.2
 _ATTEMPTS, _ATTEMPT_SECONDS = 20, 1.0
 _INCOMPLETE = 3  # a source file could not be read
 # Less memory for a little more CPU time; Go's default lets the heap double.
@@ -191,10 +192,22 @@ class Repository:
         await self._run("unlock")
 
     async def dump(self, snapshot: str, path: str, target: Path) -> None:
-        """Write a file of a snapshot to `target`, whose folder exists."""
-        with target.open("wb") as file:
-            async with self._start(["dump", "--no-lock", snapshot, path], stdout=file.fileno()) as call:
-                await call.expect_success()
+        """Write a file of a snapshot to `target`, whose folder exists. Failure, without the file, before the disk is
+        full: whoever can write to the repository chooses how large it is.
+        """
+        try:
+            with target.open("wb") as file:
+                async with self._start(["dump", "--no-lock", snapshot, path], stdout=file.fileno()) as call:
+                    while not await call.has_ended(_LOOK_SECONDS):
+                        if shutil.disk_usage(target.parent).free < _FREE_BYTES:
+                            raise Failure(
+                                f"{Path(path).name} was not read, because {target.parent} has less than "
+                                f"{_FREE_BYTES >> 20} MiB free."
+                            )
+                    await call.expect_success()
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
 
     async def restore(
         self, snapshot: str, target: Path, include: Sequence[str] = (), launcher: Sequence[str] = ()
@@ -300,6 +313,13 @@ class _ResticCall:
         """All its output."""
         assert self._process.stdout is not None
         return await self._process.stdout.read()
+
+    async def has_ended(self, seconds: float) -> bool:
+        """Whether it ends within this time."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+        return self._process.returncode is not None
 
     async def expect_success(self) -> None:
         """Wait for its end. Failure with its error message, as the class that the message means."""

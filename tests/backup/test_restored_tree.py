@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from mailkeep.backup import restored_tree
+from mailkeep.backup import restic, restored_tree
 from mailkeep.backup.restic import INSTALL_COMMAND, Repository, Snapshot, find_program
 from mailkeep.backup.restored_tree import HostileSnapshot, check_tree, remove_tree, restore_tree
 from mailkeep.core.errors import Failure
@@ -224,6 +224,20 @@ async def test_a_restore_ends_before_the_disk_is_full(
     slow = slow_repository(repository, tmp_path)
     with pytest.raises(Failure, match="free"):
         await restore_tree(slow, snapshot, tmp_path / "target")
+    await expect_no_restic(tmp_path)
+
+
+async def test_a_file_is_read_from_the_repository_only_while_the_disk_has_room(
+    stored: tuple[Repository, Snapshot, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    repository, snapshot, _ = stored
+    path, target = f"{snapshot.paths[0]}/manifest.json", tmp_path / "manifest"
+    await repository.dump(snapshot.id, path, target)
+    assert target.stat().st_size
+    monkeypatch.setattr(restic, "_FREE_BYTES", 1 << 62)
+    with pytest.raises(Failure, match="free"):
+        await slow_repository(repository, tmp_path).dump(snapshot.id, path, target)
+    assert not target.exists()
     await expect_no_restic(tmp_path)
 
 

@@ -81,12 +81,12 @@ def confine(restored: RestoredHome, work: Callable[[], T]) -> T:
     """
     places = [str(restored.copy), str(restored.home.parent)]
 
-    def confined() -> T:
+    def work_here() -> T:
         restrict_files([*places, *filter(None, sys.path), sys.base_prefix], places)  # modules are imported late
         return work()
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(confined).result()
+        return thread.submit(work_here).result()
 
 
 def put_back(restored: RestoredHome, *, dry_run: bool) -> MailCounts:
