@@ -60,7 +60,7 @@ async def test_filters_exclude_each_other_and_a_table_is_exported(browser: Brows
         await expect(page.get_by_role("table", name="Tags")).to_have_count(0)
         await page.get_by_role("button", name="Clear", exact=True).click()
         async with page.expect_download() as download:
-            await page.get_by_role("link", name="Export domains as CSV").click()
+            await page.get_by_role("link", name="Export CSV of domains").click()
         path = tmp_path / "domains.csv"
         await (await download.value).save_as(path)
         rows = list(csv.DictReader(StringIO(path.read_text())))

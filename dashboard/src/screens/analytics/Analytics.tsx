@@ -40,7 +40,7 @@ import {
   rowHrefs,
   ZONE,
 } from './figures'
-import { overviewQuery, seriesQuery, tagsQuery } from './queries'
+import { apiKeysQuery, bouncesQuery, destinationsQuery, domainsQuery, overviewQuery, seriesQuery, tagsQuery } from './queries'
 import { Bounces, Tables } from './Tables'
 
 /** How much mail was sent and received, what became of it, and how long it took. */
@@ -81,9 +81,18 @@ function Content({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
   const overview = useQuery(overviewQuery(query))
   const current = useQuery(seriesQuery(query, false))
   const before = useQuery(seriesQuery(query, true))
+  // Nothing is shown before the tables are there, so that nothing moves.
+  const tables = [
+    useQuery(bouncesQuery(query)),
+    useQuery(domainsQuery(query)),
+    useQuery(destinationsQuery(query)),
+    useQuery(tagsQuery(query)),
+    useQuery(apiKeysQuery(query)),
+  ]
+  const isLoading = tables.some((each) => each.isPending)
   const error = overview.error ?? current.error ?? before.error
   if (error) return <ErrorNote error={error} />
-  if (!overview.data || !current.data || !before.data) return <LoadingLines count={10} />
+  if (!overview.data || !current.data || !before.data || isLoading) return <LoadingLines count={10} />
   if (isEmpty(overview.data) && isEmpty(overview.data.previous))
     return isFiltered ? (
       <NoMatches what="figures" filters={FILTERS} />

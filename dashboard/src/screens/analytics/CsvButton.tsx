@@ -11,10 +11,9 @@ export function CsvButton({ name, query }: { name: string; query: Query }) {
       download
       variant="default"
       size="xs"
-      aria-label={`Export ${name.replace('-', ' ')} as CSV`}
       leftSection={<Icon name="down_load" size={14} />}
     >
-      Export CSV
+      Export CSV<span className="visually-hidden"> of {name.replace('-', ' ')}</span>
     </Button>
   )
 }
