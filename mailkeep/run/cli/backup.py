@@ -83,9 +83,13 @@ def cancel(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     run_command(as_json, _cancel(data_dir))
 
 
-def create_key(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Print a new recovery key, once; it replaces the previous one."""
-    run_command(as_json, _create_key(data_dir))
+def create_key(
+    yes: Annotated[bool, typer.Option("--yes", help="Replace a previous key without a question.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a new recovery key, once; it replaces the previous one. In a terminal it asks before that."""
+    run_command(as_json, _create_key(data_dir, ask=sys.stdin.isatty() and not yes))
 
 
 def verify_key(
@@ -176,10 +180,16 @@ async def _list(data_dir: Path | None) -> CommandResult:
     return CommandResult({"backups": data}, lines)
 
 
-async def _create_key(data_dir: Path | None) -> CommandResult:
+async def _create_key(data_dir: Path | None, ask: bool) -> CommandResult:
+    from mailkeep.core.clock import iso
     from mailkeep.features.operations.recovery_key import service
 
     async with open_app(data_dir) as app:
+        async with app.db.autocommit() as conn:
+            previous = await service.find(conn, app.settings.backup.repository)
+        if previous is not None and ask:
+            text = f"The key of {iso(previous.created_at)[:19]}Z will not open the repository any more. Replace it?"
+            typer.confirm(text, abort=True, err=True)
         key = await service.create(app, cli_principal())
     lines: list[Line] = [
         StyledLine(key, "bold"),

@@ -118,7 +118,8 @@ async def _contents(
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
             backup = await find_backup(conn, text)
-        query = ContentsQuery(message_id=message_id)
+        # A log or a copied header may have it without its brackets.
+        query = ContentsQuery(message_id=f"<{message_id.strip(' <>')}>" if message_id else None)
         if domain or mailbox:
             found = await _find_entry(app, backup, domain, mailbox)
             query = (
@@ -228,7 +229,7 @@ def describe_restore(result: Mapping[str, Any], verb: str) -> list[Line]:
         f"{messages.get('present', 0):,} are there already; {messages.get('newer', 0):,} newer ones stay.",
     ]
     if returned := mailboxes.get("returned"):
-        lines.append(f"Mailboxes that come back, without a password: {returned:,}.")
+        lines.append(f"Mailboxes that come back, with the folders they had and without a password: {returned:,}.")
     if skipped := mailboxes.get("skipped"):
         lines.append(f"Mailboxes that are skipped: {skipped:,}.")
     lines += [f"  {each['address']}: {each['problem']}" for each in result.get("details", ()) if each["problem"]]

@@ -130,8 +130,21 @@ def test_contents_are_found_by_name_and_message_id(scene: Scene):
     assert (folder["folder"], folder["messages"]) == ("INBOX", 2)
     [found] = scene.read("contents", "--message-id", "<two@elsewhere.test>", "--domain", "example.test")["contents"]
     assert found["mailbox_id"] == scene.alice
+    assert scene.read("contents", "--message-id", "two@elsewhere.test")["contents"] == [found], "without its brackets"
     absent = scene.run("contents", "--message-id", "<absent@elsewhere.test>")
     assert (absent.exit_code, absent.stdout) == (0, "No message with this Message-ID is there.\n")
+
+
+def test_a_recovery_key_is_not_replaced_unasked(scene: Scene):
+    first = scene.read("key", "create")["key"]
+    code, shown = scene.answer("n\n", "key", "create")
+    assert (code, "will not open the repository any more" in shown) == (1, True), shown
+    file = scene.server.data_dir / "tmp" / "recovery-key"
+    file.write_text(first)
+    assert scene.run("key", "verify", "--key-file", str(file)).exit_code == 0
+    code, shown = scene.answer("", "key", "create", "--yes")
+    assert (code, "Replace it?" in shown) == (0, False), shown
+    assert scene.run("key", "verify", "--key-file", str(file)).exit_code == 1
 
 
 def test_a_running_backup_is_shown_and_cancelled(scene: Scene):

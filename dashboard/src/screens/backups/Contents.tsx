@@ -10,6 +10,7 @@ import { Time } from '../../ui/Time'
 import { formatBytes } from '../../units'
 import { type Backup, KEY } from './queries'
 import { RestoreDialog, type RestoreSource } from './RestoreDialog'
+import { toMessageId } from './texts'
 
 type Entry = Schema['BackupContentsRecord']
 
@@ -26,7 +27,13 @@ export function Contents({ backup }: { backup: Backup }) {
   const [{ domain, mailbox, message_id: messageId }, change] = useSearchParams()
   const [text, setText] = useTextParam('message_id', 500)
   const [source, setSource] = useState<RestoreSource | null>(null)
-  const filters = messageId ? { message_id: messageId } : mailbox ? { mailbox_id: mailbox } : domain ? { domain_id: domain } : {}
+  const filters = messageId
+    ? { message_id: toMessageId(messageId) }
+    : mailbox
+      ? { mailbox_id: mailbox }
+      : domain
+        ? { domain_id: domain }
+        : {}
   const absent = ABSENT[messageId ? 'message' : mailbox ? 'folder' : domain ? 'mailbox' : 'domain']
   const back = mailbox ? { mailbox: undefined } : { domain: undefined }
   return (

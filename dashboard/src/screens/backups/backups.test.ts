@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Backup, Operation, Policy } from './queries'
-import { describeOperation, describeResult, listSizes, listWarnings } from './texts'
+import { describeOperation, describeResult, listSizes, listWarnings, toMessageId } from './texts'
 
 const POLICY: Policy = {
   schedule: 'daily',
@@ -41,6 +41,10 @@ describe('an operation', () => {
     expect(describeOperation({ ...operation, state: 'waiting' })).toBe('Backup: waiting to begin')
     expect(describeOperation({ ...operation, cancel_requested: true })).toBe('Backup: being cancelled')
   })
+})
+
+it('finds a message without the brackets of its Message-ID', () => {
+  for (const text of ['a@b.test', '<a@b.test>', ' <a@b.test> ']) expect(toMessageId(text)).toBe('<a@b.test>')
 })
 
 describe('the result of an operation', () => {

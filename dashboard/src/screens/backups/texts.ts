@@ -46,6 +46,11 @@ export interface ResultTexts {
   isProblem: boolean
 }
 
+/** A Message-ID as it is in the header: a log, or somebody who copies it, may leave out its brackets. */
+export function toMessageId(text: string): string {
+  return `<${text.replace(/^[\s<]+|[\s>]+$/g, '')}>`
+}
+
 /** What came of an operation; undefined while it runs. */
 export function describeResult(operation: Operation): ResultTexts | undefined {
   if (operation.state === 'running') return undefined
@@ -69,7 +74,7 @@ export function describeResult(operation: Operation): ResultTexts | undefined {
     lines: [
       `${pluralize(messages.present ?? 0, 'message')} there already`,
       `${pluralize(messages.newer ?? 0, 'newer message')} not touched`,
-      ...(returned > 0 ? [`${pluralize(returned, 'mailbox', 'mailboxes')} back without a password`] : []),
+      ...(returned > 0 ? [`${pluralize(returned, 'mailbox', 'mailboxes')} back in the old folders, without a password`] : []),
       ...(skipped > 0 ? [`${pluralize(skipped, 'mailbox', 'mailboxes')} skipped`] : []),
       ...details.flatMap(({ address, problem }) => (problem ? [`${address}: ${problem}`] : [])),
     ],
