@@ -5609,8 +5609,8 @@ export interface components {
          * @description The policy. `repository`: where backups are stored; empty: in the data directory. `start_time` is in UTC.
          *         `append_only`: the repository accepts no deletions, so that `retention` does not apply. `next_backup_at` and
          *         `next_verification_at` are null if none is planned; `last_backup_at` is when the newest one that succeeded began,
-         *         `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup. `point_in_time` is
-         *         null if `wal_archive` is off.
+         *         `last_verified_at` when one was last verified. `operation`: what waits or runs, on whatever backup. `point_in_time`
+         *         is null if `wal_archive` is off.
          */
         BackupPolicyRecord: {
             append_only: boolean;
