@@ -1,14 +1,19 @@
-"""`mailkeep restore` in a process of its own."""
+"""`mailkeep restore` in a process of its own, and a look at what it restored."""
 
 from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
+from mailkeep.db import postgres
+from mailkeep.db.instance import INSTANCE_ID, acquire_lock
 from tests.support.instance import PROGRAM, ROOT
 
 
@@ -35,3 +40,18 @@ def restore(
         timeout=120,
     )
     return done.returncode, json.loads(done.stdout) if done.stdout.strip() else {}, done.stderr
+
+
+async def list_domains(data_dir: Path) -> set[str]:
+    """The names of the domains of a restored instance. It gets another ID: that of the backup may be running."""
+    (data_dir / INSTANCE_ID).write_text(f"{secrets.token_hex(6)}\n")
+    lock = acquire_lock(data_dir)
+    try:
+        server = await postgres.start(data_dir)
+        try:
+            async with await psycopg.AsyncConnection.connect(server.urls.app) as conn:
+                return {row[0] for row in await (await conn.execute("SELECT name FROM domains")).fetchall()}
+        finally:
+            await server.stop()
+    finally:
+        lock.release()

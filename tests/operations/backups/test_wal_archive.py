@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import secrets
 import shutil
 import signal
 import sys
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 
 from mailkeep.backup import wal
@@ -22,15 +20,14 @@ from mailkeep.backup.database_copy import copy_database
 from mailkeep.backup.restic import Repository, Snapshot
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.ids import uuid7
-from mailkeep.db import postgres
-from mailkeep.db.instance import INSTANCE_ID, acquire_lock, run_folder
+from mailkeep.db.instance import run_folder
 from mailkeep.features.operations.wal_archive import jobs, service, store
 from mailkeep.features.operations.wal_archive.jobs import WalArchiver
 from mailkeep.features.operations.wal_archive.model import PointInTime, WalArchive
 from mailkeep.run.runtime.context import UNFINISHED_RESTORE
 from tests.operations.backups.conftest import Scene
 from tests.support.instance import PROGRAM, ROOT
-from tests.support.restoring import restore
+from tests.support.restoring import list_domains, restore
 
 PLACES = ("wal.received", "wal.staged", "wal.stored", "wal.removing", "wal.removed", "wal.recorded")
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)
@@ -280,21 +277,6 @@ async def kill_during_recovery(repository: Path, target: Path, key: Path, to: da
         process.kill()
         assert await process.wait() == -signal.SIGKILL
     assert (target / UNFINISHED_RESTORE).exists()
-
-
-async def list_domains(data_dir: Path) -> set[str]:
-    """The names of the domains of a restored instance. It gets another ID, because that of the backup is running."""
-    (data_dir / INSTANCE_ID).write_text(f"{secrets.token_hex(6)}\n")
-    lock = acquire_lock(data_dir)
-    try:
-        server = await postgres.start(data_dir)
-        try:
-            async with await psycopg.AsyncConnection.connect(server.urls.app) as conn:
-                return {row[0] for row in await (await conn.execute("SELECT name FROM domains")).fetchall()}
-        finally:
-            await server.stop()
-    finally:
-        lock.release()
 
 
 async def mark(scene: Scene) -> str:
