@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg.types.json import Jsonb
 
+from mailkeep.core.address import parse_address
 from mailkeep.core.clock import iso
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.record.holds import service
@@ -159,7 +160,9 @@ async def test_sessions_and_invitations_end_once_for_each_restore(api: Api):
     created = await api.sue.post("/mailboxes", ivan)
     assert created.status == 201, created.body
     assert await api.sql("SELECT FROM invitations")
-    assert await complete(api) == HeldRows()
+    async with api.app.db.tx() as conn:
+        await system_mail.send_invitation(conn, api.clock(), parse_address("ivan@far.test"), EXAMPLE, {})
+    assert await complete(api) == HeldRows(), "the mail with a link that has ended is not sent"
     assert await api.sql("SELECT FROM sessions") == []
     assert await api.sql("SELECT FROM invitations") == []
     assert await complete(api) is None, "after a crash the next start does nothing again"

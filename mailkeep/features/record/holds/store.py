@@ -35,13 +35,16 @@ async def set_released(conn: Conn, at: datetime) -> None:
 
 
 async def end_access(conn: Conn) -> EndedAccess:
-    """End all sessions, invitations and unfinished sign-ins."""
+    """End all sessions, invitations, also those whose mail waits, and unfinished sign-ins."""
     cursor = await conn.execute(
         """
         WITH admins AS (DELETE FROM sessions RETURNING 1),
              owners AS (DELETE FROM owner_sessions RETURNING 1),
              keys AS (DELETE FROM key_sessions RETURNING 1),
              links AS (DELETE FROM invitations RETURNING 1),
+             mails AS (
+            UPDATE system_mail SET next_attempt_at = NULL
+             WHERE kind = 'invitation' AND next_attempt_at IS NOT NULL RETURNING 1),
              pending AS (DELETE FROM pending_logins RETURNING 1),
              providers AS (DELETE FROM oidc_logins RETURNING 1),
              challenges AS (DELETE FROM passkey_challenges RETURNING 1)
