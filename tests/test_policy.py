@@ -347,6 +347,10 @@ async def by_filter(factory: ObjectFactory, actor: Actor, case: str) -> CallArgu
     return CallArguments(query={} if case == NONE else {"domain_id": domain_id_for(case)})
 
 
+async def by_period(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments(query={"period": "7d"} | (await by_filter(factory, actor, case)).query)
+
+
 async def by_scope(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     return CallArguments(query={} if case == NONE else {"scope": "domain", "id": domain_id_for(case)})
 
@@ -1450,6 +1454,13 @@ ROWS: dict[str, Row] = {
     "POST /templates/{id}/render": Row(by_id(shared_template, {}), WITH_NONE, override=with_shared),
     "GET /messages": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /messages/totals": Row(by_filter, **LISTED),
+    "GET /analytics/overview": Row(by_period, **LISTED),
+    "GET /analytics/timeseries": Row(by_period, **LISTED),
+    "GET /analytics/domains": Row(by_period, **LISTED),
+    "GET /analytics/destinations": Row(by_period, **LISTED),
+    "GET /analytics/bounces": Row(by_period, **LISTED),
+    "GET /analytics/tags": Row(by_period, **LISTED),
+    "GET /analytics/api-keys": Row(by_period, **LISTED),
     "GET /messages/{id}": Row(by_id(shared_message), WITH_NONE, override=own_messages),
     "PATCH /messages/{id}": Row(
         by_id(scheduled_message, {"scheduled_at": "2026-03-04T12:00:00Z"}), override=own_messages
@@ -1691,7 +1702,8 @@ ACTIONS_BY_ROLE = {
         "audit.list", "domain.list",
         "domain.read", "dkim.read", "dns.read", "dns.check", "report.read",
         "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
-        "alias.write", "routing.explain", "message.list", "message.totals", "message.read", "message.details",
+        "alias.write", "routing.explain", "message.list", "message.totals", "analytics.read", "message.read",
+        "message.details",
         "message.schedule", "message.resend", "message.retry", "send", "sieve.check",
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
@@ -1730,7 +1742,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
-        "message.list", "message.totals",
+        "message.list", "message.totals", "analytics.read",
         "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -27,7 +28,9 @@ async def open_services(browser: Browser, stack: Stack, tab: str = "", **options
         recorder.attach(page)
         await visit(page, stack.api, f"/services?tab={tab}" if tab else "/services")
         yield page
-        assert recorder.faults == []
+        # A node that is busy answers 503 for a plan; the screen says so and asks again.
+        faults = [each for each in recorder.faults if not re.fullmatch(r"503 \S+/orchestrator/plan", each)]
+        assert faults == []
 
 
 def row(page: Page, service: str) -> Locator:

@@ -5443,43 +5443,6 @@ export interface components {
             /** @enum {string} */
             status: "ok";
         };
-        /** @description Figures of a period, and up to the same hour of the period before. */
-        AnalyticsOverviewResponse: {
-            accepted: number;
-            /** @description From 0 to 1; null if nothing was counted. */
-            bounce_rate: number | null;
-            bounced: number;
-            complained: number;
-            /** @description From 0 to 1; null if nothing was counted. */
-            complaint_rate: number | null;
-            deferred: number;
-            delivered: number;
-            /** @description From 0 to 1; null if nothing was counted. */
-            delivery_rate: number | null;
-            failed: number;
-            /** @description From 0 to 1; null if nothing was counted. */
-            first_attempt_rate: number | null;
-            /** @description From the acceptance here to the other server's; within 6 %. */
-            median_seconds: number | null;
-            messages: number;
-            /** @description From the acceptance here to the other server's; within 6 %. */
-            p95_seconds: number | null;
-            previous: components["schemas"]["PeriodFigures"];
-            received: number;
-            rejected: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            since: string;
-            spam: number;
-            suppressed: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            until: string;
-        };
         /** @description A key to create. The default of `rate_limit` is 60. A key passes on its own limits as defaults, if lower. */
         ApiKeyCreate: {
             /** @description Where the key may be used from, in CIDR form; empty: everywhere */
@@ -6900,6 +6863,43 @@ export interface components {
             transaction: string;
             user_agent: string | null;
         };
+        /** @description Figures of a period, and up to the same hour of the period before. */
+        FiguresOverview: {
+            accepted: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            bounce_rate: number | null;
+            bounced: number;
+            complained: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            complaint_rate: number | null;
+            deferred: number;
+            delivered: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            delivery_rate: number | null;
+            failed: number;
+            /** @description From 0 to 1; null if nothing was counted. */
+            first_attempt_rate: number | null;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            median_seconds: number | null;
+            messages: number;
+            /** @description From the acceptance here to the other server's; within 6 %. */
+            p95_seconds: number | null;
+            previous: components["schemas"]["PeriodFigures"];
+            received: number;
+            rejected: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            spam: number;
+            suppressed: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
+        };
         /**
          * @description A new entry. `value`: an address; a domain, which includes its sub-domains; or an IP address or network.
          *         `enforced`: a deny entry of the server or a domain that narrower scopes can't override.
@@ -7921,7 +7921,7 @@ export interface components {
          * @description All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
          *         none; `generations`: all that are kept, newest first; `operation_id`: the running operation.
          */
-        OrchestratorOverviewResponse: {
+        OverviewResponse: {
             generation: components["schemas"]["GenerationResponse"] | null;
             generations: components["schemas"]["GenerationResponse"][];
             /** Format: uuid */
@@ -11884,7 +11884,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AnalyticsOverviewResponse"];
+                        data: components["schemas"]["FiguresOverview"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -20197,7 +20197,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["OrchestratorOverviewResponse"];
+                        data: components["schemas"]["OverviewResponse"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };

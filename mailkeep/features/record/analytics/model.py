@@ -105,7 +105,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TimeWindow:
     """Times from `since` to `until`, cut at `edges` (the first is `since`), and the same length before."""
 
     edges: Sequence[datetime]

@@ -90,7 +90,7 @@ ENDPOINTS = (
         "Get the figures of a period",
         "How much mail was accepted, delivered, refused and received, how long delivery took, and the same of the "
         "period before.",
-        wire.OverviewResponse,
+        wire.FiguresOverview,
         tz="Europe/Berlin",
     ),
     _endpoint(

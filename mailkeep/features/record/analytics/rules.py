@@ -24,7 +24,7 @@ from mailkeep.features.record.analytics.model import (
     Interval,
     MailEvent,
     Period,
-    Window,
+    TimeWindow,
 )
 from mailkeep.mail.smtp.bounce_class import BounceClass, provider_of
 
@@ -155,7 +155,9 @@ def read_period(text: str | None) -> Period:
     return cast(Period, text)
 
 
-def window(period: Period, interval: Interval | None, tz: ZoneInfo, at: datetime, *, previous: bool = False) -> Window:
+def window(
+    period: Period, interval: Interval | None, tz: ZoneInfo, at: datetime, *, previous: bool = False
+) -> TimeWindow:
     """The window of a period that ends at `at`: whole hours for 24h, else whole days of the zone, of which the last is
     the running one. Its edges are hours (`interval`; as a rule for 24h) or days.
 
@@ -168,13 +170,13 @@ def window(period: Period, interval: Interval | None, tz: ZoneInfo, at: datetime
         if previous:
             first, until = first - _DAY, until - _DAY
         if interval == "day":
-            return Window([first, *_midnights(first, until, tz)], until)
-        return Window(_hours(first, until), until)
+            return TimeWindow([first, *_midnights(first, until, tz)], until)
+        return TimeWindow(_hours(first, until), until)
     last_day = local.date() - timedelta(days=days if previous else 0)
     midnights = [_midnight(last_day - timedelta(days=n), tz) for n in reversed(range(days))]
     until = _same_time(local, last_day, tz) if previous else at.astimezone(UTC)
     until = max(until, midnights[-1] + SLOT) if previous else until
-    return Window(_hours(midnights[0], until) if interval == "hour" else midnights, until)
+    return TimeWindow(_hours(midnights[0], until) if interval == "hour" else midnights, until)
 
 
 def _hours(first: datetime, until: datetime) -> list[datetime]:

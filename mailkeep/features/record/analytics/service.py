@@ -24,7 +24,7 @@ from mailkeep.features.record.analytics.model import (
     Interval,
     Period,
     Scope,
-    Window,
+    TimeWindow,
 )
 from mailkeep.features.record.messages import service as messages
 
@@ -44,7 +44,7 @@ class Selection:
     tag: str | None = None
     api_key_id: UUID | None = None
 
-    def window(self, at: datetime, interval: Interval | None = None, *, previous: bool = False) -> Window:
+    def window(self, at: datetime, interval: Interval | None = None, *, previous: bool = False) -> TimeWindow:
         """The window of the period, or the one before, at the time `at`. INVALID_FIELD."""
         return rules.window(self.period, interval, rules.zone(self.tz), at, previous=previous)
 
@@ -100,7 +100,7 @@ async def prune(app: App) -> None:
         await store.delete_before(conn, app.clock() - rules.RETENTION)
 
 
-async def read_overview(app: App, who: Principal, chosen: Selection) -> tuple[Window, Figures, Window, Figures]:
+async def read_overview(app: App, who: Principal, chosen: Selection) -> tuple[TimeWindow, Figures, TimeWindow, Figures]:
     """The sums of the period and of the one before, each with its window. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     at = app.clock()
     current, previous = chosen.window(at), chosen.window(at, previous=True)

@@ -23,7 +23,7 @@ from mailkeep.features.record.analytics.model import (
     Figures,
     MailEvent,
     Scope,
-    Window,
+    TimeWindow,
 )
 
 _SUMS = SQL(", ").join([SQL("coalesce(sum(c.{0}), 0)::bigint AS {0}").format(SQL(name)) for name in FIGURES])
@@ -198,7 +198,7 @@ def _where(scope: Scope) -> LiteralString:
     )
 
 
-def _values(scope: Scope, window: Window) -> dict[str, Any]:
+def _values(scope: Scope, window: TimeWindow) -> dict[str, Any]:
     return {
         "all": ALL_DOMAINS,
         "domains": scope.domains,
@@ -214,7 +214,7 @@ def _figures(row: Mapping[str, Any]) -> Figures:
     return Figures({name: row[name] for name in FIGURES}, row["delays"])
 
 
-async def read_total(conn: Conn, scope: Scope, window: Window) -> Figures:
+async def read_total(conn: Conn, scope: Scope, window: TimeWindow) -> Figures:
     """The sum over a window."""
     cursor = await conn.execute(
         SQL("SELECT {}, {} FROM analytics_counters c WHERE {}").format(_SUMS, _DELAY_SUMS, SQL(_where(scope))),
@@ -225,7 +225,7 @@ async def read_total(conn: Conn, scope: Scope, window: Window) -> Figures:
     return _figures(row)
 
 
-async def read_series(conn: Conn, scope: Scope, window: Window) -> dict[int, Figures]:
+async def read_series(conn: Conn, scope: Scope, window: TimeWindow) -> dict[int, Figures]:
     """The sums between the edges of a window, by the index of the edge; those without counters are missing."""
     cursor = await conn.execute(
         SQL(
@@ -238,7 +238,7 @@ async def read_series(conn: Conn, scope: Scope, window: Window) -> dict[int, Fig
 
 
 async def read_groups(
-    conn: Conn, scope: Scope, window: Window, by: LiteralString, limit: int
+    conn: Conn, scope: Scope, window: TimeWindow, by: LiteralString, limit: int
 ) -> list[tuple[str, Figures]]:
     """The sums by `domain_id`, `value` or `provider`, the largest first."""
     where: Mapping[str, LiteralString] = {
@@ -264,7 +264,7 @@ def _domains(scope: Scope) -> LiteralString:
     return "c.domain_id = %(all)s" if scope.domains is None else "c.domain_id = ANY(%(domains)s)"
 
 
-async def read_bounces(conn: Conn, scope: Scope, window: Window) -> list[BounceSum]:
+async def read_bounces(conn: Conn, scope: Scope, window: TimeWindow) -> list[BounceSum]:
     """The sums by class, the largest first, each with its latest reply."""
     cursor = await conn.execute(
         SQL(

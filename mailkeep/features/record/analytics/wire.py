@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, to_builtins
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.record.analytics import rules
-from mailkeep.features.record.analytics.model import OTHER, BounceSum, Figures, Group, Interval, Window
+from mailkeep.features.record.analytics.model import OTHER, BounceSum, Figures, Group, Interval, TimeWindow
 from mailkeep.features.record.analytics.service import Selection
 from mailkeep.mail.smtp.bounce_class import BounceClass
 from mailkeep.web.csv_table import write_csv
@@ -79,7 +79,7 @@ class PeriodFigures(FigureFields, frozen=True, kw_only=True):
     until: Timestamp
 
 
-class OverviewResponse(PeriodFigures, frozen=True, kw_only=True):
+class FiguresOverview(PeriodFigures, frozen=True, kw_only=True):
     """Figures of a period, and up to the same hour of the period before."""
 
     previous: PeriodFigures
@@ -149,10 +149,10 @@ def _fields(figures: Figures) -> dict[str, Any]:
     }
 
 
-def to_overview(current: Window, figures: Figures, before: Window, previous: Figures) -> OverviewResponse:
+def to_overview(current: TimeWindow, figures: Figures, before: TimeWindow, previous: Figures) -> FiguresOverview:
     """The overview."""
     earlier = PeriodFigures(since=iso(before.since), until=iso(before.until), **_fields(previous))
-    return OverviewResponse(since=iso(current.since), until=iso(current.until), previous=earlier, **_fields(figures))
+    return FiguresOverview(since=iso(current.since), until=iso(current.until), previous=earlier, **_fields(figures))
 
 
 def to_series(rows: Iterable[tuple[datetime, Figures]]) -> list[SeriesRow]:
