@@ -8,7 +8,7 @@ import type { Params } from '../../ui/navigation'
 import { formatDuration } from '../../units'
 import { PERIODS } from '../reports/queries'
 
-export type Overview = Schema['AnalyticsOverviewResponse']
+export type Overview = Schema['FiguresOverview']
 export type Row = Schema['SeriesRow']
 export type Figures = Omit<Row, 'at'>
 
