@@ -20,7 +20,6 @@ from mailkeep.core.ids import uuid7
 from mailkeep.db.liveness import LivenessLock
 from mailkeep.features.operations.backups import engine, policy, service, store, verification
 from mailkeep.features.operations.backups.model import (
-    AfterOperation,
     Backup,
     BackupOperation,
     Cancelled,
@@ -46,14 +45,11 @@ HANDLERS: Mapping[OperationKind, Handler] = {
 
 
 class BackupWorker:
-    """Performs operations, one at a time. `handlers` by kind; `after` is called with each that has ended."""
+    """Performs operations, one at a time. `handlers` by kind."""
 
-    def __init__(
-        self, app: App, handlers: Mapping[OperationKind, Handler] = HANDLERS, after: AfterOperation | None = None
-    ) -> None:
+    def __init__(self, app: App, handlers: Mapping[OperationKind, Handler] = HANDLERS) -> None:
         self._app = app
         self._handlers = handlers
-        self._after = after
         self._lock = LivenessLock(app.db)
 
     async def run(self) -> None:
@@ -167,8 +163,6 @@ class BackupWorker:
                 break
             except Unavailable:
                 await asyncio.sleep(_POLL_SECONDS)
-        if self._after:
-            await self._after(self._app, operation)
 
 
 class _Reporter:
@@ -223,11 +217,9 @@ def _by_schedule(kind: OperationKind, backup_id: UUID, app: App) -> BackupOperat
 
 
 @contextlib.asynccontextmanager
-async def working(
-    app: App, handlers: Mapping[OperationKind, Handler] = HANDLERS, after: AfterOperation | None = None
-) -> AsyncGenerator[None]:
+async def working(app: App, handlers: Mapping[OperationKind, Handler] = HANDLERS) -> AsyncGenerator[None]:
     """Perform operations while the block lasts."""
-    task = asyncio.create_task(BackupWorker(app, handlers, after).run())
+    task = asyncio.create_task(BackupWorker(app, handlers).run())
     try:
         yield
     finally:

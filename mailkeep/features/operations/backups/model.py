@@ -107,5 +107,3 @@ Handler = Callable[[App, BackupOperation, Report], Awaitable[Mapping[str, Any]]]
 """Performs an operation and returns its result. `report` (phase, done, total) raises Cancelled. The message of a
 Failure becomes the operation's error.
 """
-AfterOperation = Callable[[App, BackupOperation], Awaitable[None]]
-"""Called with an operation that has ended, for events and mail about it."""
