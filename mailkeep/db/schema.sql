@@ -54,6 +54,32 @@ TABLE admins
     CREATE TRIGGER admins_end_key_sessions AFTER UPDATE OF active ON admins FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION end_key_sessions()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE alerts
+    id uuid NOT NULL
+    area text NOT NULL
+    kind text NOT NULL
+    subject text NOT NULL
+    domain_id uuid
+    severity text NOT NULL
+    reason text NOT NULL
+    observed double precision
+    baseline double precision
+    state text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    seen_at timestamp with time zone NOT NULL
+    reported_at timestamp with time zone NOT NULL
+    in_order_since timestamp with time zone
+    resolved_at timestamp with time zone
+    note text
+    CONSTRAINT alerts_area CHECK ((area = ANY (ARRAY['health'::text, 'abuse'::text])))
+    CONSTRAINT alerts_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT alerts_pkey PRIMARY KEY (id)
+    CONSTRAINT alerts_severity CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
+    CONSTRAINT alerts_state CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
+    CREATE INDEX alerts_by_domain ON alerts USING btree (domain_id)
+    CREATE UNIQUE INDEX alerts_unresolved ON alerts USING btree (area, kind, subject) WHERE (state <> 'resolved'::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE aliases
     id uuid NOT NULL
     domain_id uuid NOT NULL

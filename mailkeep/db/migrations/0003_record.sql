@@ -494,6 +494,28 @@ CREATE TABLE wal_archive (
     ended        text
 );
 
+-- What an administrator should look at (features/record/alerts). Only one alert of a kind about a subject is unresolved.
+CREATE TABLE alerts (
+    id             uuid PRIMARY KEY,
+    area           text NOT NULL CONSTRAINT alerts_area CHECK (area IN ('health', 'abuse')),
+    kind           text NOT NULL,
+    subject        text NOT NULL,
+    domain_id      uuid REFERENCES domains ON DELETE CASCADE,
+    severity       text NOT NULL CONSTRAINT alerts_severity CHECK (severity IN ('warning', 'critical')),
+    reason         text NOT NULL,
+    observed       double precision,
+    baseline       double precision,
+    state          text NOT NULL CONSTRAINT alerts_state CHECK (state IN ('open', 'acknowledged', 'resolved')),
+    created_at     timestamptz NOT NULL,
+    seen_at        timestamptz NOT NULL,
+    reported_at    timestamptz NOT NULL,
+    in_order_since timestamptz,
+    resolved_at    timestamptz,
+    note           text
+);
+CREATE UNIQUE INDEX alerts_unresolved ON alerts (area, kind, subject) WHERE state <> 'resolved';
+CREATE INDEX alerts_by_domain ON alerts (domain_id);
+
 -- What is wrong with backups and was reported (features/operations/backup_alerts): `subject` tells one case from the next.
 CREATE TABLE backup_alerts (
     kind        text PRIMARY KEY CONSTRAINT backup_alerts_kind CHECK (kind IN ('failed', 'unverified', 'late')),

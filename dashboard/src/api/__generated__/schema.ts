@@ -9134,8 +9134,12 @@ export interface components {
          *         write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
          */
         SystemAlert: {
+            /** @description The address, domain or component that the alert is about. */
+            about?: string | null;
             /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered`, `forward_unsealed`, `certificate_failed`, `certificate_recovered` or `wal_archive_ended`. */
             alert: string;
+            /** @description The alert that lasts until it is resolved. */
+            alert_id?: string | null;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;
             /** @description The address of its sender. */

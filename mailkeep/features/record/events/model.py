@@ -154,6 +154,8 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     subject: Annotated[str | None, Meta(description="Its subject, decoded.")] = None
     queue_id: OptionalQueueId = None
     operation_id: Annotated[str | None, Meta(description="The apply: GET /orchestrator/operations/{id}.")] = None
+    alert_id: Annotated[str | None, Meta(description="The alert that lasts until it is resolved.")] = None
+    about: Annotated[str | None, Meta(description="The address, domain or component that the alert is about.")] = None
     reason: Annotated[str, Meta(description="Why, in words.")]
 
 

@@ -1,0 +1,66 @@
+"""Alerts, and the problems that open them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+Area = Literal["health", "abuse"]
+Severity = Literal["warning", "critical"]
+AlertState = Literal["open", "acknowledged", "resolved"]
+Change = Literal["opened", "worse", "reminder", "resolved"]
+"""Why an alert is reported: `worse` has become critical."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertProblem:
+    """Something that is not in order now. `kind` and `subject` (an address, a domain, a component) identify it.
+
+    `observed` and `baseline` are the value and what it was compared with, where there are such; `reason` says in words
+    what is wrong, and what to do.
+    """
+
+    kind: str
+    subject: str
+    domain_id: UUID | None
+    severity: Severity
+    reason: str
+    observed: float | None = None
+    baseline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """An alert. `in_order_since`: when the problem was not seen for the first time since it was last seen."""
+
+    id: UUID
+    area: Area
+    kind: str
+    subject: str
+    domain_id: UUID | None
+    severity: Severity
+    reason: str
+    observed: float | None
+    baseline: float | None
+    state: AlertState
+    created_at: datetime
+    seen_at: datetime
+    reported_at: datetime
+    in_order_since: datetime | None
+    resolved_at: datetime | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertStep:
+    """An alert as it is from now on, and the change to report, if any."""
+
+    alert: Alert
+    change: Change | None
+
+
+Current = Mapping[tuple[str, str], Alert]
+"""The alerts of an area that have not ended, by kind and subject."""

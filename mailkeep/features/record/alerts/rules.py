@@ -1,0 +1,68 @@
+"""The life cycle of an alert."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from mailkeep.features.record.alerts.model import Alert, AlertProblem, AlertStep, Area
+
+REMIND_AFTER = timedelta(days=1)
+RESOLVE_AFTER = timedelta(hours=1)
+
+
+def open_alert(alert_id: UUID, area: Area, problem: AlertProblem, at: datetime) -> AlertStep:
+    """The alert of a problem that has none."""
+    alert = Alert(
+        id=alert_id,
+        area=area,
+        kind=problem.kind,
+        subject=problem.subject,
+        domain_id=problem.domain_id,
+        severity=problem.severity,
+        reason=problem.reason,
+        observed=problem.observed,
+        baseline=problem.baseline,
+        state="open",
+        created_at=at,
+        seen_at=at,
+        reported_at=at,
+        in_order_since=None,
+        resolved_at=None,
+        note=None,
+    )
+    return AlertStep(alert, "opened")
+
+
+def see_again(alert: Alert, problem: AlertProblem, at: datetime) -> AlertStep:
+    """The alert of a problem that lasts, or has come back. It never becomes less severe: that would alternate."""
+    is_worse = problem.severity == "critical" and alert.severity == "warning"
+    is_due = at - alert.reported_at >= REMIND_AFTER
+    seen = replace(
+        alert,
+        severity="critical" if is_worse else alert.severity,
+        state="open" if is_worse else alert.state,
+        reason=problem.reason,
+        observed=problem.observed,
+        baseline=problem.baseline,
+        seen_at=at,
+        in_order_since=None,
+        reported_at=at if is_worse or is_due else alert.reported_at,
+    )
+    return AlertStep(seen, "worse" if is_worse else "reminder" if is_due else None)
+
+
+def miss(alert: Alert, at: datetime) -> AlertStep:
+    """The alert of a problem that is not seen now."""
+    since = alert.in_order_since or at
+    if at - since < RESOLVE_AFTER:
+        return AlertStep(replace(alert, in_order_since=since), None)
+    return AlertStep(replace(alert, state="resolved", in_order_since=since, resolved_at=at, reported_at=at), "resolved")
+
+
+def most_severe(problems: Sequence[AlertProblem]) -> dict[tuple[str, str], AlertProblem]:
+    """The problems by kind and subject; of two with the same, the more severe one."""
+    ordered = sorted(problems, key=lambda each: each.severity == "critical")
+    return {(each.kind, each.subject): each for each in ordered}

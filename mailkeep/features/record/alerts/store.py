@@ -1,0 +1,54 @@
+"""The SQL of alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.alerts.model import Alert, Area
+
+_SELECT = """
+    SELECT a.id, a.area, a.kind, a.subject, a.domain_id, a.severity, a.reason, a.observed, a.baseline, a.state,
+           a.created_at, a.seen_at, a.reported_at, a.in_order_since, a.resolved_at, a.note
+    FROM alerts a
+"""
+
+
+async def lock(conn: Conn, area: Area) -> None:
+    """Others that report in this area wait until the transaction ends."""
+    await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('alerts ' || %(area)s, 0))", {"area": area})
+
+
+async def list_unresolved(
+    conn: Conn, area: Area, kinds: Collection[str], subjects: Collection[str] | None
+) -> list[Alert]:
+    """The alerts of these kinds that have not ended; of these subjects, or of all if None."""
+    cursor = await conn.execute(
+        _SELECT
+        + """
+        WHERE a.area = %(area)s AND a.kind = ANY(%(kinds)s) AND a.state <> 'resolved'
+          AND (%(subjects)s::text[] IS NULL OR a.subject = ANY(%(subjects)s))
+        """,
+        {"area": area, "kinds": list(kinds), "subjects": None if subjects is None else list(subjects)},
+    )
+    return [Alert(**row) for row in await cursor.fetchall()]
+
+
+async def save(conn: Conn, alert: Alert) -> None:
+    """Insert an alert, or update what may change; nothing if its domain was deleted."""
+    await conn.execute(
+        """
+        INSERT INTO alerts AS a (id, area, kind, subject, domain_id, severity, reason, observed, baseline, state,
+                                 created_at, seen_at, reported_at, in_order_since, resolved_at, note)
+        SELECT %(id)s, %(area)s, %(kind)s, %(subject)s, %(domain_id)s, %(severity)s, %(reason)s,
+               %(observed)s::double precision, %(baseline)s::double precision, %(state)s, %(created_at)s, %(seen_at)s,
+               %(reported_at)s, %(in_order_since)s::timestamptz, %(resolved_at)s::timestamptz, %(note)s::text
+        WHERE %(domain_id)s::uuid IS NULL OR EXISTS (SELECT FROM domains d WHERE d.id = %(domain_id)s)
+        ON CONFLICT (id) DO UPDATE
+        SET severity = excluded.severity, reason = excluded.reason, observed = excluded.observed,
+            baseline = excluded.baseline, state = excluded.state, seen_at = excluded.seen_at,
+            reported_at = excluded.reported_at, in_order_since = excluded.in_order_since,
+            resolved_at = excluded.resolved_at, note = excluded.note
+        """,
+        {name: getattr(alert, name) for name in Alert.__slots__},
+    )
