@@ -173,3 +173,7 @@ def test_a_release_key_requires_a_signature(tmp_path: Path) -> None:
     public.write_text("no key")
     with pytest.raises(Failure, match="is not a public key"):
         upgrade_wheel.verify_signature(wheel, signature, public)
+    public.unlink()
+    public.symlink_to("nowhere")
+    with pytest.raises(Failure, match="can't be read"):
+        upgrade_wheel.verify_signature(wheel, signature, public)

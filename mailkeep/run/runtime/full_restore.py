@@ -233,11 +233,11 @@ async def complete_at_start(app: App, webmail_sockets: Path | None = None) -> st
     failpoint.reach("restore.completed")
     path.unlink()
     database = f" with the database of {iso(found.database_at)}" if found.database_at else ""
+    spools = "the mail queue, mail of Sieve and of local programs, and " if app.settings.is_full_profile else ""
     return (
-        f"Restored from the backup of {iso(found.began_at)}{database}: all sessions have ended. On hold are the mail "
-        f"queue, {rows.scheduled_messages} scheduled messages, {rows.webhook_deliveries} webhook deliveries, "
-        f"{rows.system_mails} messages of the server itself, and mail of Sieve and of local programs, until "
-        "`mailkeep queue act release --all`."
+        f"Restored from the backup of {iso(found.began_at)}{database}: all sessions have ended. On hold until "
+        f"`mailkeep queue act release --all`: {spools}scheduled messages ({rows.scheduled_messages}), webhook "
+        f"deliveries ({rows.webhook_deliveries}) and mail of the server itself ({rows.system_mails})."
     )
 
 

@@ -128,7 +128,7 @@ def _read_wheel(installation: Installation, source: Path, sha256: str | None) ->
     found = upgrade_wheel.copy(source, path)
     if sha256 is not None and sha256.lower() != found:
         raise Failure(f"{source} has the SHA-256 {found}, not {sha256[:64].lower()}.", permanent=True)
-    is_signed = installation.release_key.exists()
+    is_signed = os.path.lexists(installation.release_key)  # a link that leads nowhere does not switch it off
     if is_signed:
         upgrade_wheel.verify_signature(path, source.with_name(source.name + ".sig"), installation.release_key)
     wheel = upgrade_wheel.read(path, found)

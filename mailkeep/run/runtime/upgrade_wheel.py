@@ -209,6 +209,8 @@ def verify_signature(wheel: Path, signature: Path, key_file: Path) -> None:
 
     try:
         key = load_pem_public_key(key_file.read_bytes())
+    except OSError as error:
+        raise Failure(f"{key_file} can't be read: {error.strerror}.", permanent=True) from error
     except ValueError as error:
         raise Failure(f"{key_file} is not a public key in PEM: {error}", permanent=True) from error
     if not isinstance(key, Ed25519PublicKey):
