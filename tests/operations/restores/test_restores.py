@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from mailkeep.backup.restic import INSTALL_COMMAND, Repository, find_program
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
 from mailkeep.core.landlock import MIN_VERSION, find_version
+from mailkeep.db import postgres
 from tests.support import instance as instances
 from tests.support.backup_server import FIRST, HASH, Server
 from tests.support.backups import run_restic
@@ -259,6 +261,27 @@ def test_an_address_that_somebody_else_has_now(server: Server):
     assert "belongs to another mailbox" in done["details"][0]["problem"]
     assert not server.maildir(mailbox_id).exists()
     assert server.call("GET", f"/mailboxes/{other_id}")["id"] == other_id
+
+
+def test_an_address_taken_while_its_mail_is_written(server: Server):
+    domain_id = server.add_domain("race.test")
+    mailbox_id = server.add_mailbox(domain_id, "tom")
+    server.deliver("tom@race.test", "one")
+    backup_id = server.back_up()
+    server.call("DELETE", f"/mailboxes/{mailbox_id}?purge=true", expected=200)
+    urls = postgres.running_urls(server.data_dir)
+    assert urls
+    with psycopg.connect(urls.owner, autocommit=True) as conn:  # the row of another mailbox would have the same effect
+        conn.execute(
+            "CREATE FUNCTION insert_nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+            "CREATE TRIGGER taken BEFORE INSERT ON mailboxes FOR EACH ROW EXECUTE FUNCTION insert_nothing()"
+        )
+        done = server.perform("restore", backup_id, scope="mailbox", mailbox_id=mailbox_id)
+        conn.execute("DROP FUNCTION insert_nothing CASCADE")
+    assert done["mailboxes"] == {"existing": 0, "returned": 0, "skipped": 1}
+    assert done["messages"]["restored"] == 0
+    rows = server.query("SELECT mailbox_id FROM mail_removals")
+    assert rows == [{"mailbox_id": UUID(mailbox_id)}] or not server.maildir(mailbox_id).exists()
 
 
 def test_what_returns_forms_no_loop_with_what_was_created_since(server: Server):

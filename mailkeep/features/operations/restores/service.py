@@ -242,12 +242,18 @@ class _Restore:
         failpoint.reach("restores.mail_written")
         if dry_run:
             return
-        async with app.db.tx() as conn:
-            if row is None:
-                await store.lock_routes(conn)
-                await self._return_mailbox(conn, found, mailbox)
-            await mailboxes.add_mail(conn, mailbox.id, mailbox.mail.bytes, mailbox.mail.messages)
-            await store.request_count(conn, mailbox.id, app.clock())
+        try:
+            async with app.db.tx() as conn:
+                if row is None:
+                    await store.lock_routes(conn)
+                    await self._return_mailbox(conn, found, mailbox)
+                await mailboxes.add_mail(conn, mailbox.id, mailbox.mail.bytes, mailbox.mail.messages)
+                await store.request_count(conn, mailbox.id, app.clock())
+        except Conflict:  # its address was taken while its mail was written
+            async with app.db.tx() as conn:
+                await store.remove_home(conn, mailbox.id)
+            mailbox.mail = MailCounts()
+            raise
 
     async def _return_mailbox(self, conn: Conn, found: _Found, mailbox: RestoredMailbox) -> None:
         """Insert the row of a deleted mailbox, without credentials, and what belongs to it. Needs `lock_routes`."""

@@ -145,6 +145,18 @@ async def keep_home(conn: Conn, mailbox_id: UUID) -> None:
     await conn.execute("DELETE FROM mail_removals WHERE mailbox_id = %(id)s", {"id": mailbox_id})
 
 
+async def remove_home(conn: Conn, mailbox_id: UUID) -> None:
+    """Record that mail must be removed, unless its mailbox exists."""
+    await conn.execute(
+        """
+        INSERT INTO mail_removals (mailbox_id)
+        SELECT %(id)s WHERE NOT EXISTS (SELECT FROM mailboxes m WHERE m.id = %(id)s)
+        ON CONFLICT DO NOTHING
+        """,
+        {"id": mailbox_id},
+    )
+
+
 async def lock_routes(conn: Conn) -> None:
     """Take the lock of all writers of aliases and forwards until the transaction ends; before any other lock."""
     await conn.execute("SELECT lock_routes()")
