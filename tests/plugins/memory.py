@@ -1,0 +1,13 @@
+"""The folders of `tmp_path` are in memory if there is enough (tests/support/scratch), and go with a test that passed."""
+
+from __future__ import annotations
+
+import os
+
+from tests.support.scratch import MEMORY, has_memory
+
+
+def pytest_configure() -> None:
+    # Read when the first folder is made; the processes of a run get theirs from the first one.
+    if has_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
