@@ -1,4 +1,4 @@
-"""The folders of `tmp_path` are in memory if there is enough (tests/support/scratch), and go with a test that passed."""
+"""`tmp_path` is in memory if there is enough (tests/support/scratch), and goes with a test that passed."""
 
 from __future__ import annotations
 
