@@ -9,5 +9,5 @@ from tests.support.scratch import MEMORY, has_memory
 
 def pytest_configure() -> None:
     # Read when the first folder is made; the processes of a run get theirs from the first one.
-    if has_memory():
+    if has_memory(programs=True):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
