@@ -19,6 +19,7 @@ pytest_plugins = [
     "tests.plugins.api",
     "tests.plugins.browser",
     "tests.plugins.ending",
+    "tests.plugins.memory",
     "tests.plugins.post",
     "tests.plugins.running",
     "tests.plugins.stack",

@@ -33,7 +33,6 @@ from mailkeep.net import mta_sts
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.settings import Settings
 from mailkeep.web.endpoint import PREFIX, XML, Endpoint, Example
-from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.mailflow.queue.stand_in import answering, waiting
@@ -43,10 +42,10 @@ from tests.support.autodiscover import outlook_request
 from tests.support.caller import Answer, Caller
 from tests.support.client import cookie_of, token_of
 from tests.support.junk import insert_junk
+from tests.support.openapi import openapi_document
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 
-DOCUMENT = document(ENDPOINTS)
 EXAMPLES = [(endpoint, example) for endpoint in ENDPOINTS for example in endpoint.examples]
 READING = [each for each in EXAMPLES if each[0].method == "GET"]
 CHANGING = [each for each in EXAMPLES if each[0].method != "GET"]
@@ -221,9 +220,9 @@ def check(endpoint: Endpoint, answer: Answer) -> None:
     assert answer.headers["content-type"].partition(";")[0] == endpoint.content
     if not endpoint.documented or endpoint.content != "application/json":
         return
-    operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+    operation = openapi_document()["paths"][endpoint.path][endpoint.method.lower()]
     schema = operation["responses"][str(endpoint.status)]["content"]["application/json"]["schema"]
-    whole = {**schema, "components": DOCUMENT["components"]}
+    whole = {**schema, "components": openapi_document()["components"]}
     Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(answer.json)
 
 

@@ -14,7 +14,7 @@ import random
 import time
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import hypothesis
@@ -35,12 +35,12 @@ from schemathesis.specs.openapi.checks import (
 from mailkeep.core.principal import POLICY
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
-from mailkeep.web.openapi import document
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.plugins.post import Post
 from tests.support.caller import Answer, Caller
 from tests.support.client import ADMIN_IDS, ADMINS, EXAMPLE, PASSWORD_HASH, Client, email_of
+from tests.support.openapi import openapi_document
 from tests.test_examples import fill, owner_names, placeholders
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -77,7 +77,11 @@ LAST = (
 )
 OWNER = f"alice@{EXAMPLE}"
 BY_ROUTE = {(endpoint.method, endpoint.path): endpoint for endpoint in ENDPOINTS if endpoint.documented}
-SCHEMA = schemathesis.openapi.from_dict(document(ENDPOINTS))
+
+
+@cache
+def schema() -> Any:
+    return schemathesis.openapi.from_dict(openapi_document())
 
 
 def send(client: Client, call: requests.PreparedRequest, loop: asyncio.AbstractEventLoop) -> Answer:
@@ -117,7 +121,7 @@ class Drawn:
 
 @st.composite
 def calls(draw: st.DrawFn, endpoint: Endpoint, mode: GenerationMode) -> Drawn:
-    case = draw(SCHEMA[endpoint.path][endpoint.method].as_strategy(generation_mode=mode))
+    case = draw(schema()[endpoint.path][endpoint.method].as_strategy(generation_mode=mode))
     if endpoint.content == "text/event-stream":
         case.query = {**(case.query or {}), "duration": 0}  # it shall end
     example = endpoint.examples[0]

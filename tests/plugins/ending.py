@@ -22,7 +22,8 @@ _running: dict[str, Callable[[], None]] = {}
 
 
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
-    if fixturedef.argname in _FOLDERS:
+    # Not the fixtures of modules and tests that have the same name.
+    if fixturedef.scope == "session" and fixturedef.argname in _FOLDERS:
         # As pytest does before it sets a fixture up for another parameter: what depends on it ends first.
         _running[fixturedef.argname] = partial(fixturedef.finish, request)  # pyright: ignore[reportArgumentType]
 

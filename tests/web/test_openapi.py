@@ -22,16 +22,16 @@ from mailkeep.web.openapi import document, openapi_endpoints, operation_id
 from mailkeep.web.openapi_examples import BY_STRUCT, example_id, fill_placeholders
 from mailkeep.web.schemas import Schemas
 from tests.support.caller import Caller
+from tests.support.openapi import openapi_document
 from tests.web.pipeline_setup import PipelineSetup
 
-DOCUMENT = document(ENDPOINTS)
 DOCUMENTED = [endpoint for endpoint in ENDPOINTS if endpoint.documented]
 CODES = {(kind.status, kind.code) for kind in vars(errors).values() if isinstance(kind, type) and
          issubclass(kind, Refusal) and kind is not Refusal}  # fmt: skip
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, item in DOCUMENT["paths"].items():
+    for path, item in openapi_document()["paths"].items():
         for method, operation in item.items():
             if method != "servers":
                 yield method, path, operation
@@ -40,25 +40,25 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def resolve(thing: dict[str, Any]) -> dict[str, Any]:
     if "$ref" not in thing:
         return thing
-    found: Any = DOCUMENT
+    found: Any = openapi_document()
     for part in thing["$ref"][2:].split("/"):
         found = found[part]
     return found
 
 
 def assert_conforms(value: Any, schema: dict[str, Any]) -> None:
-    whole = {**schema, "components": DOCUMENT["components"]}
+    whole = {**schema, "components": openapi_document()["components"]}
     Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
 
 
 def test_it_is_a_valid_openapi_document():
-    assert DOCUMENT["openapi"].startswith("3.1.")
-    validate(DOCUMENT)
+    assert openapi_document()["openapi"].startswith("3.1.")
+    validate(openapi_document())
 
 
 def test_each_event_kind_has_a_webhook_with_an_example():
-    assert list(DOCUMENT["webhooks"]) == list(CATALOGUE)
-    for kind, item in DOCUMENT["webhooks"].items():
+    assert list(openapi_document()["webhooks"]) == list(CATALOGUE)
+    for kind, item in openapi_document()["webhooks"].items():
         content = item["post"]["requestBody"]["content"]["application/json"]
         assert_conforms(content["example"], content["schema"])
         assert content["example"]["event"] == kind
@@ -67,7 +67,7 @@ def test_each_event_kind_has_a_webhook_with_an_example():
 
 
 def test_it_is_the_same_each_time():
-    assert document(ENDPOINTS) == DOCUMENT
+    assert document(ENDPOINTS) == openapi_document()
 
 
 def test_every_documented_endpoint_is_listed():
@@ -101,7 +101,7 @@ def test_every_error_code_is_published_with_its_status():
 def test_the_error_table_has_errors_that_precede_routing():
     for row in ("| 400 | `BAD_REQUEST` |", "| 404 | `NOT_FOUND` |", "| 405 | `METHOD_NOT_ALLOWED` |",
                 "| 408 | `REQUEST_TIMEOUT` |", "| 431 | `HEAD_TOO_LARGE` |"):  # fmt: skip
-        assert DOCUMENT["info"]["description"].count(row) == 1
+        assert openapi_document()["info"]["description"].count(row) == 1
 
 
 def test_request_and_response_examples_match_their_schemas():
@@ -150,7 +150,7 @@ def test_examples_have_no_placeholders():
 
 def test_roles_and_credentials_are_those_of_the_policy():
     for endpoint in DOCUMENTED:
-        operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+        operation = openapi_document()["paths"][endpoint.path][endpoint.method.lower()]
         rule = POLICY[endpoint.action] if endpoint.action else None
         role = rule and (rule.role.value if rule.role else "mailbox")
         assert operation.get("x-required-role") == role
@@ -163,7 +163,7 @@ def test_roles_and_credentials_are_those_of_the_policy():
 
 def test_lists_document_paging_parameters_and_metadata():
     for endpoint in DOCUMENTED:
-        operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
+        operation = openapi_document()["paths"][endpoint.path][endpoint.method.lower()]
         names = [resolve(each)["name"] for each in operation.get("parameters", [])]
         assert ({"cursor", "limit", "sort", "order"} <= set(names)) == (endpoint.listing is not None)
         if endpoint.listing:
@@ -327,6 +327,6 @@ def test_lists_with_a_domain_filter_document_forbidden():
 
 
 def test_example_values_belong_to_fields_that_exist():
-    components = DOCUMENT["components"]["schemas"]
+    components = openapi_document()["components"]["schemas"]
     fields = {f"{name}.{field}" for name, schema in components.items() for field in schema.get("properties", ())}
     assert set(BY_STRUCT) <= fields
