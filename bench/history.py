@@ -81,6 +81,14 @@ COPIES_SQL = (
     FROM rows
     """,
     "INSERT INTO message_tags (tag, message_id) SELECT unnest(tags), id FROM rows",
+    """
+    INSERT INTO message_attempts (message_id, id, at, kind, recipient, attempt, domain_id, provider, bounce_class)
+    SELECT id, id, at, status, outside, 1, domain_id,
+           CASE WHEN i % 20000 = 13 THEN 'comcast' WHEN i % 5 < 2 THEN 'google' ELSE 'other' END,
+           CASE status WHEN 'bounced' THEN (ARRAY['invalid_recipient', 'mailbox_full'])[1 + i / 1000 % 2]
+                       WHEN 'failed' THEN 'network' END
+    FROM rows WHERE NOT inbound
+    """,
     "DROP TABLE rows",
 )
 DOMAINS_SQL = """
@@ -150,6 +158,14 @@ async def make_filters(db: DatabasePool) -> dict[str, HistoryFilter]:
         "queue_id": HistoryFilter(None, queue_id=one["queue_id"]),
         "tag": HistoryFilter(None, tag="campaign-3"),
         "tag (none)": HistoryFilter(None, tag="nothing"),
+        "provider": HistoryFilter(None, provider="google"),
+        "provider (1 in 20,000)": HistoryFilter(None, provider="comcast"),
+        "provider, status=bounced": HistoryFilter(None, provider="google", status="bounced"),
+        "provider, rare domain": HistoryFilter(None, provider="google", domain_id=rare),
+        "provider, three domains": HistoryFilter(some, provider="other"),
+        "bounce_class": HistoryFilter(None, bounce_class="invalid_recipient"),
+        "bounce_class, rare domain": HistoryFilter(None, bounce_class="mailbox_full", domain_id=rare),
+        "bounce_class (none)": HistoryFilter(None, bounce_class="tls"),
         "since, until": HistoryFilter(None, since=week, until=week + timedelta(days=7)),
         "from (a sender)": HistoryFilter(None, from_="shop3@d4"),
         "to (one address)": HistoryFilter(None, to=one["to_"]),

@@ -26,6 +26,7 @@ OTHER_FILES = {
     "mailkeep/features/operations/backups/source_store.py": "the SQL about the database that is copied",
     "mailkeep/features/operations/backups/verification.py": "compares a restored backup; restores use its parts",
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
+    "mailkeep/features/record/history/mailbox_store.py": "the SQL of mail for mailboxes; `store` has that of all lists",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",
     "mailkeep/features/mailflow/sending/recipients.py": "suppressed recipients, envelope sender, unsubscribe link",
@@ -37,7 +38,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",
 }
-PRIVATE = {"store", "delivery_store", "source_store", "wire", "routes", "jobs"}
+PRIVATE = {"store", "delivery_store", "mailbox_store", "source_store", "wire", "routes", "jobs"}
 # The processes hand the routes to the web layer and the jobs to the worker.
 ASSEMBLED_BY_RUN = {"routes", "jobs"}
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "manager", "managers", "common", "base", "misc"}

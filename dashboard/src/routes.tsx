@@ -171,6 +171,8 @@ const messages = createRoute({
     'message_id',
     'queue_id',
     'tag',
+    'provider',
+    'class',
     'key',
     'since',
     'until',

@@ -905,8 +905,15 @@ TABLE message_attempts PARTITION BY RANGE (message_id)
     diagnostic text
     remote_host text
     next_attempt_at timestamp with time zone
+    domain_id uuid
+    provider text
+    bounce_class text
     CONSTRAINT message_attempts_kind CHECK ((kind = ANY (ARRAY['delivered'::text, 'relayed'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'lost'::text, 'unknown'::text, 'scheduled'::text, 'cancelled'::text, 'complained'::text])))
     CONSTRAINT message_attempts_pkey PRIMARY KEY (message_id, id)
+    CREATE INDEX message_attempts_by_class ON ONLY message_attempts USING btree (bounce_class, kind, message_id) WHERE (bounce_class IS NOT NULL)
+    CREATE INDEX message_attempts_by_domain_and_class ON ONLY message_attempts USING btree (domain_id, bounce_class, kind, message_id) WHERE (bounce_class IS NOT NULL)
+    CREATE INDEX message_attempts_by_domain_and_provider ON ONLY message_attempts USING btree (domain_id, provider, kind, message_id) WHERE (provider IS NOT NULL)
+    CREATE INDEX message_attempts_by_provider ON ONLY message_attempts USING btree (provider, kind, message_id) WHERE (provider IS NOT NULL)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE message_recipients PARTITION BY RANGE (message_id)

@@ -43,6 +43,15 @@ async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
         await page.mouse.click(box["x"] + box["width"] - 5, box["y"] + box["height"] / 2)
         await page.wait_for_url("**/messages?direction=outbound&since=*")
         await expect(page.get_by_role("link", name="Your invoice 2026-1041").first).to_be_visible()
+        await page.go_back()
+        await bounces.get_by_role("row", name="invalid_recipient").get_by_role("link").first.click()
+        await page.wait_for_url("**/messages?direction=outbound&status=bounced&class=invalid_recipient&since=*")
+        await expect(page.get_by_role("link", name="Your invoice 2026-1041").first).to_be_visible()
+        await page.go_back()
+        await page.get_by_role("link", name="Messages of Others").click()
+        await page.wait_for_url("**/messages?direction=outbound&provider=other&since=*")
+        await expect(page.get_by_role("combobox", name="Provider")).to_have_value("Others")
+        await expect(page.get_by_role("link", name="Your invoice 2026-1041").first).to_be_visible()
 
 
 async def test_filters_exclude_each_other_and_a_table_is_exported(browser: Browser, scene: Scene, tmp_path: Path):

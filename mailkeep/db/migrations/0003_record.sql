@@ -117,9 +117,18 @@ CREATE TABLE message_attempts (
     diagnostic      text,
     remote_host     text,
     next_attempt_at timestamptz,
+    domain_id       uuid,                                                           -- the message's, if one of these is set:
+    provider        text,                                                           -- of the server
+    bounce_class    text,                                                           -- why it was deferred, bounced or failed
     PRIMARY KEY (message_id, id)
 ) PARTITION BY RANGE (message_id);
 CREATE TABLE message_attempts_default PARTITION OF message_attempts DEFAULT;
+CREATE INDEX message_attempts_by_provider ON message_attempts (provider, kind, message_id) WHERE provider IS NOT NULL;
+CREATE INDEX message_attempts_by_domain_and_provider ON message_attempts (domain_id, provider, kind, message_id)
+    WHERE provider IS NOT NULL;
+CREATE INDEX message_attempts_by_class ON message_attempts (bounce_class, kind, message_id) WHERE bounce_class IS NOT NULL;
+CREATE INDEX message_attempts_by_domain_and_class ON message_attempts (domain_id, bounce_class, kind, message_id)
+    WHERE bounce_class IS NOT NULL;
 
 -- Published events. `tx` orders them by transaction, so that a reader can wait for older transactions to end.
 CREATE TABLE events (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
+import pytest
 from psycopg.sql import SQL
 
 from mailkeep.features.record.history import store
@@ -62,15 +64,25 @@ async def test_a_status_filter_finds_messages_with_one_such_recipient(api: Api):
     assert [(row["message_id"], row["status"]) for row in rows] == [(mixed.id, "bounced"), (mixed.id, "delivered")]
 
 
-async def test_listing_a_status_reads_only_the_rows_of_its_page(api: Api):
+@pytest.mark.parametrize(
+    "filters, index",
+    [
+        (HistoryFilter(None, status="bounced"), "message_statuses"),
+        (HistoryFilter(None, provider="google"), "provider_kind_message_id_idx"),
+        (HistoryFilter([UUID(int=1)], provider="google", status="bounced"), "domain_id_provider_kind_message_id_idx"),
+        (HistoryFilter(None, bounce_class="policy", provider="google"), "bounce_class_kind_message_id_idx"),
+        (HistoryFilter([UUID(int=1)], bounce_class="policy"), "bounce_class_kind_message_id_idx"),
+    ],
+)
+async def test_a_list_reads_only_the_rows_of_its_page(api: Api, filters: HistoryFilter, index: str):
     """According to the query plan, each list is read in the order of an index, also that of `partial` messages."""
     async with api.app.db.autocommit() as conn:
         await conn.execute("SET enable_seqscan TO off")
-        query = store._in_order(HistoryFilter(None, status="bounced"), None, descending=True)
-        arguments = store._arguments(HistoryFilter(None, status="bounced"), None) | {"rows": 51}
+        query = store._in_order(filters, None, descending=True)
+        arguments = store._arguments(filters, None) | {"rows": 51}
         cursor = await conn.execute(SQL("EXPLAIN ") + query, arguments)
         plan = "\n".join(next(iter(row.values())) for row in await cursor.fetchall())
         await conn.execute("RESET enable_seqscan")
     assert "Index Only Scan" in plan or "Index Scan" in plan
-    assert "message_statuses" in plan
+    assert index in plan
     assert "Seq Scan" not in plan.replace("Function Scan", "")

@@ -3417,7 +3417,7 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Sent, received and refused mail, newest first. `from`, `to` and `subject` match substrings case-insensitively, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. `status` also finds `partial` messages with a recipient in that status. Kept for at least `retention.history_days`.
+         * @description Sent, received and refused mail, newest first. `from`, `to` and `subject` match substrings case-insensitively, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. `status` also finds `partial` messages with a recipient in that status. `provider` and `bounce_class` find messages with an attempt at a server of this provider, or that was refused for this reason; `status` is then the result of this attempt, so that `deferred` also finds messages that were delivered later. Kept for at least `retention.history_days`.
          */
         get: operations["getMessages"];
         put?: never;
@@ -19609,6 +19609,7 @@ export interface operations {
         parameters: {
             query?: {
                 api_key_id?: string;
+                bounce_class?: "auth" | "bad_domain" | "content" | "expired" | "greylisted" | "invalid_recipient" | "mailbox_disabled" | "mailbox_full" | "network" | "policy" | "rate_limited" | "relay_denied" | "reputation" | "tls" | "too_large" | "unknown";
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 direction?: "inbound" | "outbound";
@@ -19620,6 +19621,8 @@ export interface operations {
                 message_id?: string;
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
+                /** @description Such as `google`; `other`: unknown ones. */
+                provider?: string;
                 q?: string;
                 queue_id?: string;
                 since?: string;

@@ -1,7 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
-import { Allowed } from '../../access/Allowed'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
@@ -10,15 +9,14 @@ import { DayChart } from '../../ui/DayChart'
 import { EmptyState } from '../../ui/Empty'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
-import { Icon } from '../../ui/Icon'
-import { LinkButton } from '../../ui/links'
 import { useNavigation } from '../../ui/navigation'
 import { NoMatches } from '../../ui/NoMatches'
 import { Page, Section } from '../../ui/Page'
 import { formatTime } from '../../ui/Time'
 import { KeyFilter } from '../api-keys/KeyName'
 import { DomainFilter } from '../domains/DomainFilter'
-import { PROVIDERS } from '../messages/bounceClasses'
+import { PROVIDER_CHOICES } from '../messages/bounceClasses'
+import { SendButton } from '../messages/SendButton'
 import { PERIODS } from '../reports/queries'
 import { CsvButton } from './CsvButton'
 import {
@@ -40,8 +38,8 @@ import {
   rowHrefs,
   ZONE,
 } from './figures'
-import { apiKeysQuery, bouncesQuery, destinationsQuery, domainsQuery, overviewQuery, seriesQuery, tagsQuery } from './queries'
-import { Bounces, Tables } from './Tables'
+import { bouncesQuery, overviewQuery, seriesQuery, tagsQuery } from './queries'
+import { Bounces, TableSection, useTables } from './Tables'
 
 /** How much mail was sent and received, what became of it, and how long it took. */
 export function Analytics() {
@@ -67,8 +65,6 @@ export function Analytics() {
   )
 }
 
-const PROVIDER_CHOICES = [...Object.entries(PROVIDERS).map(([value, label]) => ({ value, label })), { value: 'other', label: 'Others' }]
-
 /** The tags of the period. */
 function TagFilter({ query, selected }: { query: Query; selected: string | undefined }) {
   const { period, tz, domain_id } = { domain_id: undefined, ...query }
@@ -81,15 +77,10 @@ function Content({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
   const overview = useQuery(overviewQuery(query))
   const current = useQuery(seriesQuery(query, false))
   const before = useQuery(seriesQuery(query, true))
+  const bounces = useQuery(bouncesQuery(query))
+  const tables = useTables(query)
   // Nothing is shown before the tables are there, so that nothing moves.
-  const tables = [
-    useQuery(bouncesQuery(query)),
-    useQuery(domainsQuery(query)),
-    useQuery(destinationsQuery(query)),
-    useQuery(tagsQuery(query)),
-    useQuery(apiKeysQuery(query)),
-  ]
-  const isLoading = tables.some((each) => each.isPending)
+  const isLoading = bounces.isPending || tables.some((each) => each.isPending)
   const error = overview.error ?? current.error ?? before.error
   if (error) return <ErrorNote error={error} />
   if (!overview.data || !current.data || !before.data || isLoading) return <LoadingLines count={10} />
@@ -97,17 +88,7 @@ function Content({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
     return isFiltered ? (
       <NoMatches what="figures" filters={FILTERS} />
     ) : (
-      <EmptyState
-        icon="pulse"
-        title="No mail in this period"
-        action={
-          <Allowed action="send">
-            <LinkButton to={PATHS.send} leftSection={<Icon name="send" size={16} />}>
-              Send
-            </LinkButton>
-          </Allowed>
-        }
-      >
+      <EmptyState icon="pulse" title="No mail in this period" action={<SendButton />}>
         Figures appear here within seconds after mail was sent or received.
       </EmptyState>
     )
@@ -116,7 +97,9 @@ function Content({ query, isFiltered }: { query: Query; isFiltered: boolean }) {
       <FigureTiles overview={overview.data} query={query} />
       <Charts overview={overview.data} rows={current.data} before={before.data} query={query} />
       <Bounces query={query} since={overview.data.since} />
-      <Tables query={query} since={overview.data.since} />
+      {tables.map((table) => (
+        <TableSection key={table.endpoint} table={table} query={query} since={overview.data.since} />
+      ))}
     </>
   )
 }
@@ -145,8 +128,7 @@ function FigureTiles({ overview, query }: { overview: Overview; query: Query }) 
     <>
       <p className="muted small">
         From {formatTime(new Date(since), 'short')}, time zone {ZONE}. Below each figure: the same part of the period before, which began{' '}
-        {formatTime(new Date(previous.since), 'short')}.{' '}
-        {'provider' in query ? 'Messages can’t be filtered by provider: links show those of all providers.' : ''}
+        {formatTime(new Date(previous.since), 'short')}.
       </p>
       <div className="tiles">
         {shown.map(({ name, label }) => (

@@ -1,5 +1,4 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { formatSearch, useSearchParams } from '../../search'
@@ -11,7 +10,7 @@ import { TableHead } from '../../ui/TableHead'
 import { Time } from '../../ui/Time'
 import { providerName } from '../messages/bounceClasses'
 import { CsvButton } from './CsvButton'
-import { type Figures, formatRate, formatSeconds, messagesHref, type Query } from './figures'
+import { type Figures, formatRate, formatSeconds, type LinkedFigure, messagesHref, type Query } from './figures'
 import { apiKeysQuery, bouncesQuery, destinationsQuery, domainsQuery, tagsQuery } from './queries'
 
 interface Props {
@@ -19,131 +18,100 @@ interface Props {
   since: string
 }
 
-/** The figures of each domain, provider, tag and key; only those that the filters apply to. */
-export function Tables({ query, since }: Props) {
-  const isUnfiltered = !('provider' in query || 'tag' in query || 'api_key_id' in query)
-  return (
-    <>
-      <Domains query={query} since={since} />
-      {!('tag' in query || 'api_key_id' in query) && <Destinations query={query} since={since} />}
-      {isUnfiltered && <SentWithTags query={query} since={since} />}
-      {isUnfiltered && <SentWithKeys query={query} since={since} />}
-    </>
-  )
-}
-
-function Domains({ query, since }: Props) {
-  const result = useQuery(domainsQuery(query))
-  return (
-    <Table
-      title="Domains"
-      csv={<CsvButton name="domains" query={query} />}
-      result={result}
-      hasReceived={!('provider' in query)}
-      describe={(row) => ({
-        id: row.domain_id,
-        name: row.domain ?? `deleted (${row.domain_id.slice(0, 8)}…)`,
-        filter: row.domain === null ? null : { domain: row.domain_id },
-        href: messagesHref(null, { ...query, domain_id: row.domain_id }, since),
-      })}
-    />
-  )
-}
-
-function Destinations({ query, since }: Props) {
-  const result = useQuery(destinationsQuery(query))
-  return (
-    <Table
-      title="Destinations"
-      lead="Outcomes by the provider of the recipients’ servers."
-      csv={<CsvButton name="destinations" query={query} />}
-      result={result}
-      describe={(row) => ({
-        id: row.provider,
-        name: providerName(row.provider) ?? 'Others',
-        filter: { provider: row.provider },
-        href: messagesHref('accepted', query, since),
-      })}
-    />
-  )
-}
-
-function SentWithTags({ query, since }: Props) {
-  const result = useQuery(tagsQuery(query))
-  return (
-    <Table
-      title="Tags"
-      csv={<CsvButton name="tags" query={query} />}
-      result={result}
-      describe={(row) => ({
-        id: row.tag,
-        name: row.tag,
-        filter: { tag: row.tag },
-        href: messagesHref('accepted', { ...query, tag: row.tag }, since),
-      })}
-    />
-  )
-}
-
-function SentWithKeys({ query, since }: Props) {
-  const result = useQuery(apiKeysQuery(query))
-  return (
-    <Table
-      title="API keys"
-      csv={<CsvButton name="api-keys" query={query} />}
-      result={result}
-      describe={(row) => ({
-        id: row.api_key_id,
-        name: row.name ?? `deleted (${row.api_key_id.slice(0, 8)}…)`,
-        filter: row.name === null ? null : { key: row.api_key_id },
-        href: messagesHref('accepted', { ...query, api_key_id: row.api_key_id }, since),
-      })}
-    />
-  )
-}
-
-interface Description {
+/** The figures of each row of a table; `name` leads to its figures, and the last column to its messages. */
+interface TableRow extends Figures {
   id: string
   name: string
   /** The filter of this screen that shows only this row's figures. */
   filter: Readonly<Record<string, string>> | null
-  href: string
+  /** Which messages are behind them. */
+  behind: readonly [LinkedFigure | null, Query]
 }
 
-interface TableProps<Row> {
+interface FigureTable {
   title: string
   lead?: string
-  csv: ReactNode
-  result: UseQueryResult<readonly Row[]>
-  hasReceived?: boolean
-  describe: (row: Row) => Description
+  /** The name of its endpoint. */
+  endpoint: string
+  error: Error | null
+  isPending: boolean
+  rows: readonly TableRow[]
 }
 
-/** Names lead to the figures of the row, the last column to its messages. Nothing is shown without rows. */
-function Table<Row extends Figures>({ title, lead, csv, result, hasReceived = false, describe }: TableProps<Row>) {
+function toTable<Row extends Figures>(
+  title: string,
+  endpoint: string,
+  { data, error, isPending }: UseQueryResult<readonly Row[]>,
+  describe: (row: Row) => Omit<TableRow, keyof Figures>,
+): FigureTable {
+  return { title, endpoint, error, isPending, rows: data?.map((row) => ({ ...row, ...describe(row) })) ?? [] }
+}
+
+const nameOf = (id: string, name: string | null) => name ?? `deleted (${id.slice(0, 8)}…)`
+
+/** The tables of domains, providers, tags and keys; only those that the filters apply to are loaded. */
+export function useTables(query: Query): readonly FigureTable[] {
+  const isOfSent = 'tag' in query || 'api_key_id' in query
+  const isFiltered = isOfSent || 'provider' in query
+  const domains = useQuery(domainsQuery(query))
+  const destinations = useQuery({ ...destinationsQuery(query), enabled: !isOfSent })
+  const tags = useQuery({ ...tagsQuery(query), enabled: !isFiltered })
+  const keys = useQuery({ ...apiKeysQuery(query), enabled: !isFiltered })
+  const ofDomains = toTable('Domains', 'domains', domains, (row) => ({
+    id: row.domain_id,
+    name: nameOf(row.domain_id, row.domain),
+    filter: row.domain === null ? null : { domain: row.domain_id },
+    behind: [null, { ...query, domain_id: row.domain_id }],
+  }))
+  const ofProviders = toTable('Destinations', 'destinations', destinations, (row) => ({
+    id: row.provider,
+    name: providerName(row.provider) ?? 'Others',
+    filter: { provider: row.provider },
+    behind: ['accepted', { ...query, provider: row.provider }],
+  }))
+  const ofTags = toTable('Tags', 'tags', tags, (row) => ({
+    id: row.tag,
+    name: row.tag,
+    filter: { tag: row.tag },
+    behind: ['accepted', { ...query, tag: row.tag }],
+  }))
+  const ofKeys = toTable('API keys', 'api-keys', keys, (row) => ({
+    id: row.api_key_id,
+    name: nameOf(row.api_key_id, row.name),
+    filter: row.name === null ? null : { key: row.api_key_id },
+    behind: ['accepted', { ...query, api_key_id: row.api_key_id }],
+  }))
+  return [
+    ofDomains,
+    ...(isOfSent ? [] : [{ ...ofProviders, lead: 'Outcomes by the provider of the recipients’ servers.' }]),
+    ...(isFiltered ? [] : [ofTags, ofKeys]),
+  ]
+}
+
+/** One of these tables. Nothing is shown without rows. */
+export function TableSection({ table: { title, lead, endpoint, error, rows }, query, since }: Props & { table: FigureTable }) {
   const { Link } = useNavigation()
   const [params] = useSearchParams()
-  if (result.error) return <ErrorNote error={result.error} />
-  if (!result.data) return <LoadingLines count={3} />
-  if (result.data.length === 0) return null
-  const cells: readonly (readonly [string, (row: Row) => string])[] = [
+  if (error) return <ErrorNote error={error} />
+  if (rows.length === 0) return null
+  const cells: readonly (readonly [string, (row: Figures) => string])[] = [
     ['Delivered', (row) => formatNumber(row.delivered)],
     ['Deferred', (row) => formatNumber(row.deferred)],
     ['Bounced', (row) => formatNumber(row.bounced)],
     ['Failed', (row) => formatNumber(row.failed)],
-    ...(hasReceived ? [['Received', (row: Row) => formatNumber(row.received)] as const] : []),
+    ...(endpoint === 'domains' && !('provider' in query) ? [['Received', (row: Figures) => formatNumber(row.received)] as const] : []),
     ['Delivery rate', (row) => formatRate(row.delivery_rate)],
     ['Median time', (row) => formatSeconds(row.median_seconds)],
     ['95 % within', (row) => formatSeconds(row.p95_seconds)],
   ]
   return (
-    <Section title={title} {...(lead && { lead })} actions={csv} bare>
+    <Section title={title} {...(lead && { lead })} actions={<CsvButton name={endpoint} query={query} />} bare>
       <div className="list-card">
         <table className="list" role="table" aria-label={title}>
           <TableHead headers={['Name', ...cells.map(([header]) => header)]} unseen="Messages" />
           <tbody role="rowgroup">
-            {result.data.map((row) => {
-              const { id, name, filter, href } = describe(row)
+            {rows.map((row) => {
+              const { id, name, filter, behind } = row
               return (
                 <tr key={id} role="row">
                   <td role="cell" data-label="Name">
@@ -155,7 +123,7 @@ function Table<Row extends Figures>({ title, lead, csv, result, hasReceived = fa
                     </td>
                   ))}
                   <td role="cell">
-                    <Link href={href}>
+                    <Link href={messagesHref(...behind, since)}>
                       Messages<span className="visually-hidden"> of {name}</span>
                     </Link>
                   </td>
@@ -189,7 +157,11 @@ export function Bounces({ query, since }: Props) {
                 </td>
                 {(['deferred', 'bounced', 'failed'] as const).map((name) => (
                   <td key={name} role="cell" data-label={name[0]?.toUpperCase() + name.slice(1)}>
-                    {row[name] > 0 ? <Link href={messagesHref(name, query, since)}>{formatNumber(row[name])}</Link> : 0}
+                    {row[name] > 0 ? (
+                      <Link href={messagesHref(name, { ...query, class: row.class }, since)}>{formatNumber(row[name])}</Link>
+                    ) : (
+                      0
+                    )}
                   </td>
                 ))}
                 <td role="cell" data-label="Last reply">

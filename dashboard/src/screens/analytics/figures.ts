@@ -52,15 +52,17 @@ export type LinkedFigure = keyof typeof MESSAGE_FILTERS
 
 /**
  * The list of messages behind a figure (all, for none), of the times from `since` to before `until`. It can't be filtered by
- * provider, nor by the tag `other`, which stands for many.
+ * the tag `other`, which stands for many.
  */
-export function messagesHref(figure: LinkedFigure | null, query: Query, since: string, until?: string): string {
-  const { tag, api_key_id, domain_id } = { tag: undefined, api_key_id: undefined, ...query }
+export function messagesHref(figure: LinkedFigure | null, query: Query & { class?: string }, since: string, until?: string): string {
+  const { tag, api_key_id, provider, domain_id } = { tag: undefined, api_key_id: undefined, provider: undefined, ...query }
   const search = {
     ...(figure && MESSAGE_FILTERS[figure]),
     domain: domain_id,
     tag: tag === 'other' ? undefined : tag,
     key: api_key_id,
+    provider,
+    class: query.class,
     since: toLocal(since, ZONE),
     until: until && toLocal(until, ZONE),
   }

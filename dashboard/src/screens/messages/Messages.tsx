@@ -3,7 +3,6 @@ import { fetchPage, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 import { SiblingTabs } from '../../layout/Navigation'
 import { toUtc } from '../../search'
-import { Allowed } from '../../access/Allowed'
 import { StatusBadge } from '../../ui/Badge'
 import { formatBytes } from '../../units'
 import { type Column, DataList } from '../../ui/DataList'
@@ -13,11 +12,11 @@ import { KeyFilter } from '../api-keys/KeyName'
 import { DomainFilter } from '../domains/DomainFilter'
 import { HeldBanner } from '../queue/HeldBanner'
 import { ChoiceFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../../ui/Filters'
-import { Icon } from '../../ui/Icon'
-import { LinkButton } from '../../ui/links'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
+import { BOUNCE_CLASSES, type BounceClass, PROVIDER_CHOICES } from './bounceClasses'
 import { ExactMatches } from './ExactMatches'
+import { SendButton } from './SendButton'
 
 type Message = Schema['MessageResponse']
 
@@ -52,10 +51,12 @@ const FILTERS = [
   'queue_id',
   'tag',
   'key',
+  'provider',
+  'class',
   'since',
   'until',
 ] as const
-const MORE = ['from', 'to', 'subject', 'tag', 'key', 'message_id', 'queue_id', 'since', 'until'] as const
+const MORE = ['from', 'to', 'subject', 'tag', 'key', 'provider', 'class', 'message_id', 'queue_id', 'since', 'until'] as const
 
 const COLUMNS: readonly Column<Message>[] = [
   { header: 'Status', cell: (row) => <StatusBadge status={row.status} /> },
@@ -74,6 +75,8 @@ const COLUMNS: readonly Column<Message>[] = [
   { header: 'Time', cell: (row) => <Time at={row.status === 'scheduled' ? row.scheduled_at : row.created_at} form="ago" /> },
 ]
 
+const CLASS_CHOICES = Object.entries(BOUNCE_CLASSES).map(([value, description]) => ({ value, label: value, description }))
+
 function Addresses({ addresses }: { addresses: readonly string[] }) {
   return (
     <span className="party" title={addresses.join(', ')}>
@@ -85,7 +88,8 @@ function Addresses({ addresses }: { addresses: readonly string[] }) {
 
 export function Messages() {
   const search = route.useSearch()
-  const { q, direction, status, domain, from, to, subject, message_id, queue_id, tag, key, since, until } = search
+  const { q, direction, status, domain, from, to, subject, message_id, queue_id, tag, key, provider, since, until } = search
+  const bounceClass = search.class
   const filter = {
     ...(q && { q }),
     ...(direction && { direction: direction as Message['direction'] }),
@@ -98,6 +102,8 @@ export function Messages() {
     ...(queue_id && { queue_id }),
     ...(tag && { tag }),
     ...(key && { api_key_id: key }),
+    ...(provider && { provider }),
+    ...(bounceClass && { bounce_class: bounceClass as BounceClass }),
     ...(toUtc(since) && { since: toUtc(since) }),
     ...(toUtc(until) && { until: toUtc(until) }),
   }
@@ -127,6 +133,8 @@ export function Messages() {
           <TextFilter name="subject" label="Subject" />
           <TextFilter name="tag" label="Tag" />
           <KeyFilter />
+          <ChoiceFilter name="provider" label="Provider" data={PROVIDER_CHOICES} />
+          <ChoiceFilter name="class" label="Bounce class" data={CLASS_CHOICES} />
           <TextFilter name="message_id" label="Message-ID" />
           <TextFilter name="queue_id" label="Queue ID" />
           <TimeFilter name="since" label="After" />
@@ -146,7 +154,8 @@ export function Messages() {
         empty={
           Object.keys(filter).length > 0 ? (
             <NoMatches what="messages" filters={FILTERS}>
-              Words match parts of the sender, recipients and subject. IDs and tags must be complete.
+              Words match parts of the sender, recipients and subject. IDs and tags must be complete. With a provider or bounce class, the
+              status is that of the delivery attempt: delivered, deferred, bounced or failed.
             </NoMatches>
           ) : (
             <EmptyState icon="mail" title="No messages yet" action={<SendButton />}>
@@ -156,15 +165,5 @@ export function Messages() {
         }
       />
     </Page>
-  )
-}
-
-function SendButton() {
-  return (
-    <Allowed action="send">
-      <LinkButton to={PATHS.send} leftSection={<Icon name="send" size={16} />}>
-        Send
-      </LinkButton>
-    </Allowed>
   )
 }

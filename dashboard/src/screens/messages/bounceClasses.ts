@@ -43,6 +43,12 @@ export const PROVIDERS: Readonly<Record<string, string>> = {
   ovh: 'OVHcloud',
 }
 
+/** The choices of a filter by provider. */
+export const PROVIDER_CHOICES = [
+  ...Object.entries(PROVIDERS).map(([value, label]) => ({ value, label })),
+  { value: 'other', label: 'Others' },
+]
+
 /** The name of a known provider; undefined for others. */
 export function providerName(provider: string | null): string | undefined {
   return provider === null ? undefined : PROVIDERS[provider]

@@ -6,7 +6,6 @@ import { ApiError } from '../../api/errors'
 import { versionQuery } from '../../api/queries'
 import { PATHS } from '../../paths'
 import { denialReason } from '../../access/policy'
-import { Allowed } from '../../access/Allowed'
 import { useAccount } from '../../access/account'
 import { StatusBadge } from '../../ui/Badge'
 import { LoadingLines } from '../../ui/DataList'
@@ -21,6 +20,7 @@ import { useReady } from '../../ui/useReady'
 import { Time } from '../../ui/Time'
 import { formatNumber } from '../../locale'
 import { OWN_ZONE, toLocal } from '../../timeZone'
+import { SendButton } from '../messages/SendButton'
 import { sentQuery, useSteps } from './FirstSteps'
 
 type Message = Schema['MessageResponse']
@@ -28,17 +28,7 @@ type Message = Schema['MessageResponse']
 /** Recent messages and current problems. */
 export function Overview() {
   return (
-    <Page
-      title="Overview"
-      lead="Recent messages and current problems."
-      actions={
-        <Allowed action="send">
-          <LinkButton to={PATHS.send} leftSection={<Icon name="send" size={16} />}>
-            Send
-          </LinkButton>
-        </Allowed>
-      }
-    >
+    <Page title="Overview" lead="Recent messages and current problems." actions={<SendButton />}>
       <Content />
     </Page>
   )

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 from mailkeep.app import App
+from mailkeep.core import failpoint
 from mailkeep.core.errors import DomainNotFound, invalid_field
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
@@ -79,6 +80,7 @@ async def _count_batch(conn: Conn) -> bool:
         await store.add(conn, sums.counters)
     if sums.bounces:
         await store.add_bounces(conn, sums.bounces)
+    failpoint.reach("analytics.added")
     await store.set_position(conn, events[-1].tx, events[-1].id)
     return len(events) == _BATCH
 

@@ -15,7 +15,8 @@ _NO_REPLY = ServerReply()
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
     """Filters of the list; `domains` are those that the caller sees, None for all. `api_key_id`: the key whose messages
-    are the only ones that the caller sees.
+    are the only ones that the caller sees. `provider` and `bounce_class` are those of a delivery attempt; `status` is
+    then its result.
     """
 
     domains: list[UUID] | None
@@ -32,6 +33,8 @@ class HistoryFilter:
     api_key_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
+    provider: str | None = None
+    bounce_class: str | None = None
     q: str | None = None
 
 

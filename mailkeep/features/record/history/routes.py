@@ -63,8 +63,10 @@ ENDPOINTS = (
         description=(
             "Sent, received and refused mail, newest first. `from`, `to` and `subject` match substrings "
             "case-insensitively, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. "
-            "`status` also finds `partial` messages with a recipient in that status. Kept for at least "
-            "`retention.history_days`."
+            "`status` also finds `partial` messages with a recipient in that status. `provider` and `bounce_class` "
+            "find messages with an attempt at a server of this provider, or that was refused for this reason; "
+            "`status` is then the result of this attempt, so that `deferred` also finds messages that were delivered "
+            "later. Kept for at least `retention.history_days`."
         ),
         tag="Messages",
         query=wire.MessageQuery,
@@ -74,6 +76,7 @@ ENDPOINTS = (
         examples=(
             Example(query={"direction": "outbound", "limit": "20"}),
             Example(query={"domain_id": "{domain_id}", "subject": "welcome"}),
+            Example(query={"provider": "google", "bounce_class": "reputation", "status": "deferred"}),
         ),
     ),
     Endpoint(

@@ -10,7 +10,13 @@ from uuid import UUID
 from mailkeep.core.address import fold_local
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.features.record.history.model import HistoryFilter, SearchField, SearchTerm, TimelineEntry
-from mailkeep.features.record.messages.model import DeliveryAttempt, InboundStatus, Message, OutboundStatus
+from mailkeep.features.record.messages.model import (
+    OUTCOMES,
+    DeliveryAttempt,
+    InboundStatus,
+    Message,
+    OutboundStatus,
+)
 
 STATUSES: dict[str, tuple[str, ...]] = {"inbound": get_args(InboundStatus), "outbound": get_args(OutboundStatus)}
 """The statuses of messages by direction."""
@@ -86,6 +92,14 @@ def statuses(filters: HistoryFilter) -> list[str] | None:
     return [filters.status] if filters.status in possible else []
 
 
+def attempt_kinds(filters: HistoryFilter) -> list[str] | None:
+    """The results of the attempts that a list by provider or bounce class is about; None for other lists."""
+    if filters.provider is None and filters.bounce_class is None:
+        return None
+    wanted = statuses(filters)
+    return sorted(OUTCOMES if wanted is None else OUTCOMES.intersection(wanted))
+
+
 def header_id(text: str) -> str:
     """A Message-ID with its angle brackets, as in the header."""
     return text if text.startswith("<") else f"<{text}>"
@@ -104,7 +118,8 @@ def next_walk(rows_read: int, hits: int, missing: int) -> int | None:
 
 def is_narrow(filters: HistoryFilter) -> bool:
     """Whether a list may be much shorter than the result of the trigram index, which filters by domain only."""
-    return any((filters.direction, filters.status, filters.mailbox_id, filters.api_key_id, filters.tag))
+    exact = filters.mailbox_id, filters.api_key_id, filters.tag, filters.provider, filters.bounce_class
+    return any((filters.direction, filters.status, *exact))
 
 
 def index_pays(walked: int, hits: int) -> bool:

@@ -17,7 +17,7 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.features.record.history import rules, store, wire
+from mailkeep.features.record.history import mailbox_store, rules, store, wire
 from mailkeep.features.record.history.model import (
     HistoryFilter,
     MailboxMail,
@@ -97,7 +97,7 @@ async def page_of_mailbox(
     """A page of the mail for a mailbox. Does not check a permission."""
     after: UUID | None = page_request.after[0] if page_request.after else None
     limit, descending = page_request.limit, page_request.order == "desc"
-    [ids] = await store.list_of_mailboxes(conn, [mail], selection, Slice(after, limit + 1, descending))
+    [ids] = await mailbox_store.list_of_mailboxes(conn, [mail], selection, Slice(after, limit + 1, descending))
     rows = await messages.find_all(conn, ids[:limit])
     return Page(rows, (ids[limit - 1],) if len(ids) > limit else None)
 
@@ -105,7 +105,7 @@ async def page_of_mailbox(
 async def find_of_mailbox(conn: Conn, mail: MailboxMail, selection: MailSelection, message_id: UUID) -> Message | None:
     """The message with this ID if it is mail for the mailbox. Does not check a permission."""
     window = Slice(UUID(int=max(message_id.int, 1) - 1), 1, descending=False)
-    [ids] = await store.list_of_mailboxes(conn, [mail], selection, window)
+    [ids] = await mailbox_store.list_of_mailboxes(conn, [mail], selection, window)
     return await messages.find(conn, message_id) if ids == [message_id] else None
 
 
@@ -113,7 +113,7 @@ async def list_of_mailboxes(
     conn: Conn, mails: Sequence[MailboxMail], selection: MailSelection, before: datetime, limit: int
 ) -> list[list[UUID]]:
     """The newest messages for each mailbox before a time, at most `limit` for each. One statement."""
-    return await store.list_of_mailboxes(conn, mails, selection, Slice(uuid7_floor(before), limit, True))
+    return await mailbox_store.list_of_mailboxes(conn, mails, selection, Slice(uuid7_floor(before), limit, True))
 
 
 async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: int, *, descending: bool) -> list[UUID]:

@@ -13,8 +13,6 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.history import rules
 from mailkeep.features.record.history.model import (
     HistoryFilter,
-    MailboxMail,
-    MailSelection,
     SearchTerm,
     Slice,
     WalkResult,
@@ -69,77 +67,6 @@ async def list_in_order(
         _in_order(filters, after, descending=descending), _arguments(filters, after) | {"rows": rows}
     )
     return [row["id"] for row in await cursor.fetchall()]
-
-
-async def list_of_mailboxes(
-    conn: Conn, mails: Sequence[MailboxMail], selection: MailSelection, window: Slice
-) -> list[list[UUID]]:
-    """The first messages of the mail for each mailbox. The window applies to each of them."""
-    cursor = await conn.execute(
-        SQL(
-            """
-            SELECT w.number, m.id
-            FROM unnest(%(mailbox_ids)s::uuid[], %(address_keys)s::text[], %(domain_ids)s::uuid[], %(since)s::uuid[],
-                        %(address_since)s::uuid[])
-                 WITH ORDINALITY AS w (mailbox_id, address_key, domain_id, since, address_since, number)
-            CROSS JOIN LATERAL (
-                (SELECT m.id FROM messages m
-                 WHERE m.mailbox_id = w.mailbox_id AND m.direction = 'inbound' AND {bounds}
-                   AND (%(result)s::text IS NULL OR %(result)s = CASE
-                        WHEN m.status = 'rejected' THEN 'rejected' WHEN m.spam_action = 'add header' THEN 'junk'
-                        ELSE 'received' END)
-                   AND {selected}
-                 ORDER BY m.id {order} LIMIT %(limit)s)
-                UNION ALL
-                (SELECT m.id FROM message_recipients r JOIN messages m ON m.id = r.message_id
-                 WHERE r.address_key = w.address_key AND {recipient_bounds} AND m.domain_id = w.domain_id
-                   AND r.message_id >= w.address_since
-                   AND m.mailbox_id IS NULL AND m.direction = 'inbound' AND m.status = 'rejected'
-                   AND (%(result)s::text IS NULL OR %(result)s = 'rejected')
-                   AND {selected}
-                 ORDER BY r.message_id {order} LIMIT %(limit)s)
-                ORDER BY id {order} LIMIT %(limit)s
-            ) m ORDER BY w.number, m.id {order}
-            """
-        ).format(
-            bounds=_all(_mailbox_bounds("m.id", window)),
-            recipient_bounds=_all(_mailbox_bounds("r.message_id", window)),
-            selected=_all(_selection_conditions(selection)),
-            order=_order(window.descending),
-        ),
-        {
-            "mailbox_ids": [each.mailbox_id for each in mails],
-            "address_keys": [each.address_key for each in mails],
-            "domain_ids": [each.domain_id for each in mails],
-            "since": [uuid7_floor(each.since) for each in mails],
-            "address_since": [uuid7_floor(each.address_since) for each in mails],
-            "result": selection.result,
-            "after": window.after,
-            "limit": window.limit,
-        },
-    )
-    found = [list[UUID]() for _ in mails]
-    for row in await cursor.fetchall():
-        number: int = row["number"]
-        found[number - 1].append(row["id"])
-    return found
-
-
-def _mailbox_bounds(column: LiteralString, window: Slice) -> list[LiteralString]:
-    bounds: list[LiteralString] = [f"{column} >= w.since"]
-    if window.after is not None:
-        bounds.append(f"{column} < %(after)s" if window.descending else f"{column} > %(after)s")
-    return bounds
-
-
-def _selection_conditions(selection: MailSelection) -> list[LiteralString]:
-    conditions: list[tuple[bool, LiteralString]] = [
-        # The condition of the index messages_by_spam, and the two results of the filter.
-        (selection.filtered, "m.spam_action IN ('add header', 'reject')"),
-        (selection.filtered, "(m.spam_action = 'reject') = (m.status = 'rejected')"),
-        (selection.without_denied, "m.spam_decided_by ->> 'rule' IS DISTINCT FROM 'deny_entry'"),
-    ]
-    return [condition for is_wanted, condition in conditions if is_wanted]
 
 
 async def search_index(conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:
@@ -238,16 +165,8 @@ async def list_attempts(
 
 
 def _attempt(row: dict[str, Any]) -> DeliveryAttempt:
-    return DeliveryAttempt(
-        id=row["id"],
-        message_id=row["message_id"],
-        at=row["at"],
-        kind=row["kind"],
-        recipient=row["recipient"],
-        number=row["attempt"],
-        reply=ServerReply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"]),
-        next_attempt_at=row["next_attempt_at"],
-    )
+    reply = ServerReply(*(row.pop(name) for name in ("smtp_code", "enhanced_code", "diagnostic", "remote_host")))
+    return DeliveryAttempt(number=row.pop("attempt"), reply=reply, **row)
 
 
 def _bounds(
@@ -264,8 +183,8 @@ def _bounds(
     return bounds
 
 
-def _conditions(filters: HistoryFilter) -> list[LiteralString]:
-    """Conditions on messages `m`, except bounds of IDs and search terms."""
+def _conditions(filters: HistoryFilter, *, attempts: bool = True) -> list[LiteralString]:
+    """Conditions on messages `m`, except bounds of IDs and search terms; `attempts`: also those on their attempts."""
     conditions: list[tuple[object, LiteralString]] = [
         (filters.message_id, "m.message_id = %(message_id)s"),
         (filters.queue_id, "m.queue_id = %(queue_id)s"),
@@ -273,13 +192,27 @@ def _conditions(filters: HistoryFilter) -> list[LiteralString]:
         (filters.mailbox_id, "m.mailbox_id = %(mailbox_id)s"),
         (filters.api_key_id, "m.api_key_id = %(api_key_id)s"),
         (_domains(filters), "m.domain_id = ANY(%(domains)s)"),
-        (
-            rules.statuses(filters),
+    ]
+    found: list[LiteralString] = [condition for value, condition in conditions if value is not None]
+    if rules.attempt_kinds(filters) is not None:
+        wanted: LiteralString = " AND ".join(["a.kind = ANY(%(kinds)s)", *_attempt_conditions(filters)])
+        exists: LiteralString = "EXISTS (SELECT FROM message_attempts a WHERE a.message_id = m.id AND " + wanted + ")"
+        return [*found, exists] if attempts else found
+    if filters.status is not None:
+        found.append(
             """(m.status = ANY(%(statuses)s) OR m.status = 'partial' AND EXISTS (
                 SELECT FROM message_recipients r WHERE r.message_id = m.id AND r.status = ANY(%(statuses)s)))"""
-            if filters.status
-            else "m.status = ANY(%(statuses)s)",
-        ),
+        )
+    elif filters.direction is not None:
+        found.append("m.status = ANY(%(statuses)s)")
+    return found
+
+
+def _attempt_conditions(filters: HistoryFilter) -> list[LiteralString]:
+    """Conditions on the provider and class of attempts `a`."""
+    conditions: list[tuple[object, LiteralString]] = [
+        (filters.provider, "a.provider = %(provider)s"),
+        (filters.bounce_class, "a.bounce_class = %(bounce_class)s"),
     ]
     return [condition for value, condition in conditions if value is not None]
 
@@ -297,24 +230,46 @@ def _in_order(filters: HistoryFilter, after: UUID | None, *, descending: bool) -
             """
         ).format(conditions=_all(conditions), bounds=_all(bounds), order=order)
     if filters.tag is not None:
-        return SQL(
-            """
-            SELECT m.id FROM (
-                SELECT t.message_id AS id FROM message_tags t
-                WHERE t.tag = %(tag)s AND {bounds} ORDER BY t.message_id {order}
-            ) t CROSS JOIN LATERAL (SELECT m.id FROM messages m WHERE m.id = t.id AND {conditions} OFFSET 0) m
-            LIMIT %(rows)s
-            """
-        ).format(
-            bounds=_all(_bounds(filters, after, "t.message_id", descending=descending)),
-            order=order,
-            conditions=_all(conditions),
-        )
+        index = SQL(
+            "SELECT t.message_id AS id FROM message_tags t WHERE t.tag = %(tag)s AND {} ORDER BY t.message_id {}"
+        ).format(_all(_bounds(filters, after, "t.message_id", descending=descending)), order)
+        return _in_order_of(index, conditions)
+    is_of_one = filters.mailbox_id is not None or filters.api_key_id is not None
+    if filters.bounce_class is not None or (filters.provider is not None and not is_of_one):
+        return _by_attempts(filters, _bounds(filters, after, "a.message_id", descending=descending), order)
     if filters.mailbox_id is not None or filters.api_key_id is not None:
         return SQL("SELECT m.id FROM messages m WHERE {} AND {} ORDER BY m.id {} LIMIT %(rows)s").format(
             _all(conditions), _all(bounds), order
         )
     return _merge_lists(filters, bounds, order)
+
+
+def _in_order_of(index: Composed, conditions: list[LiteralString]) -> Composed:
+    """Those of the IDs from an index, in its order, that fulfil the conditions."""
+    return SQL(
+        """
+        SELECT m.id FROM ({index}) i
+        CROSS JOIN LATERAL (SELECT m.id FROM messages m WHERE m.id = i.id AND {conditions} OFFSET 0) m
+        LIMIT %(rows)s
+        """
+    ).format(index=index, conditions=_all(conditions))
+
+
+def _by_attempts(filters: HistoryFilter, bounds: list[LiteralString], order: SQL) -> Composed:
+    """Merges the attempts of each domain with each result, which have an index in this order. A message may have
+    several.
+    """
+    lists: list[LiteralString] = ["unnest(%(kinds)s::text[]) AS k (kind)"]
+    wanted: list[LiteralString] = ["a.kind = k.kind", *_attempt_conditions(filters), *bounds]
+    if _domains(filters) is not None:
+        lists.append("unnest(%(domains)s::uuid[]) AS d (id)")
+        wanted.append("a.domain_id = d.id")
+    index = SQL("SELECT DISTINCT a.message_id AS id FROM message_attempts a WHERE {} ORDER BY id {}").format(
+        _all(wanted), order
+    )
+    return SQL("SELECT DISTINCT m.id FROM {} CROSS JOIN LATERAL ({}) m ORDER BY m.id {} LIMIT %(rows)s").format(
+        SQL(" CROSS JOIN ").join(map(SQL, lists)), _in_order_of(index, _conditions(filters, attempts=False)), order
+    )
 
 
 def _merge_lists(filters: HistoryFilter, bounds: list[LiteralString], order: SQL) -> Composed:
@@ -382,6 +337,9 @@ def _arguments(filters: HistoryFilter, after: UUID | None) -> dict[str, Any]:
         "message_id": filters.message_id and rules.header_id(filters.message_id),
         "queue_id": filters.queue_id,
         "tag": filters.tag,
+        "kinds": rules.attempt_kinds(filters),
+        "provider": filters.provider,
+        "bounce_class": filters.bounce_class,
     }
 
 

@@ -146,7 +146,8 @@ class TimelineEntryResponse(Struct, frozen=True):
 class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     """Filters; `from`, `to` and `subject` match substrings case-insensitively, `q` words in any of the three.
 
-    `status` also finds `partial` messages with a recipient in that status.
+    `status` also finds `partial` messages with a recipient in that status. With `provider` or `bounce_class` (of a
+    delivery attempt) it is the result of this attempt.
     """
 
     direction: Literal["outbound", "inbound"] | None = None
@@ -162,6 +163,8 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     api_key_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
+    provider: Annotated[str, Meta(max_length=64, description="Such as `google`; `other`: unknown ones.")] | None = None
+    bounce_class: BounceClass | None = None
     q: Annotated[str, Meta(max_length=200)] | None = None
 
 

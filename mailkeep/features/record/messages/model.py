@@ -70,6 +70,8 @@ class ServerReply:
 
 UNDELIVERED = frozenset({"deferred", "bounced", "failed"})
 """The statuses of recipients whose last reply has a bounce class."""
+OUTCOMES = UNDELIVERED | {"delivered"}
+"""The results of attempts at the recipient's server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,16 @@ class DeliveryAttempt:
     number: int
     reply: ServerReply
     next_attempt_at: datetime | None = None
+
+    @property
+    def provider(self) -> str | None:
+        """The provider of the server that decided about the recipient."""
+        return bounce_class.provider_of(self.reply.remote_host) if self.kind in OUTCOMES else None
+
+    @property
+    def bounce_class(self) -> BounceClass | None:
+        """Why the recipient was deferred, bounced or failed."""
+        return self.reply.bounce[0] if self.recipient and self.kind in UNDELIVERED else None
 
 
 _Tags = Annotated[list[str], Meta(description="The tags that it was sent with, if any.")]

@@ -126,14 +126,25 @@ async def insert_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> No
     await conn.execute(
         """
         INSERT INTO message_attempts (message_id, id, at, kind, recipient, attempt, smtp_code, enhanced_code,
-                                      diagnostic, remote_host, next_attempt_at)
+                                      diagnostic, remote_host, next_attempt_at, domain_id, provider, bounce_class)
         SELECT a.message_id, a.id, a.at, a.kind, a.recipient, a.attempt, a.smtp_code, a.enhanced_code,
-               a.diagnostic, a.remote_host, a.next_attempt_at
+               a.diagnostic, a.remote_host, a.next_attempt_at,
+               CASE WHEN coalesce(a.provider, a.bounce_class) IS NOT NULL
+                    THEN (SELECT m.domain_id FROM messages m WHERE m.id = a.message_id) END,
+               a.provider, a.bounce_class
         FROM jsonb_to_recordset(%(attempts)s) AS a(
             message_id uuid, id uuid, at timestamptz, kind text, recipient text, attempt integer, smtp_code integer,
-            enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz)
+            enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz, provider text,
+            bounce_class text)
         """,
-        {"attempts": _to_jsonb([_attempt_row(attempt) for attempt in attempts])},
+        {
+            "attempts": _to_jsonb(
+                [
+                    _attempt_row(each) | {"provider": each.provider, "bounce_class": each.bounce_class}
+                    for each in attempts
+                ]
+            )
+        },
     )
 
 
