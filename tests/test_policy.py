@@ -565,6 +565,20 @@ async def create_sign_in_block(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.sign_in_block(f"mailbox:{factory.unique_name('guessed')}@{DOMAINS[case]}")
 
 
+async def create_incident(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.incident(await shared_mailbox(factory, case))
+
+
+async def shared_incident(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"incident {case}", lambda: create_incident(factory, case))
+
+
+async def incident_in_body(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """About a mailbox."""
+    mailbox_id = (await by_id(shared_mailbox)(factory, actor, case)).path
+    return CallArguments(body={"subject": {"type": "mailbox", "id": mailbox_id}, "actions": ["disable_forwards"]})
+
+
 async def shared_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"suspension {case}", lambda: create_suspension(factory, case))
 
@@ -1415,6 +1429,11 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
+    "GET /abuse/incidents": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /abuse/incidents": Row(incident_in_body, malformed=INVALID_FIELD),
+    "GET /abuse/incidents/{id}": Row(by_id(shared_incident)),
+    "POST /abuse/incidents/{id}/retry": Row(by_id(create_incident)),
+    "POST /abuse/incidents/{id}/undo": Row(by_id(create_incident)),
     **filter_rows(),
     "GET /suppressions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /suppressions": Row(by_body(new_suppression), **IN_BODY),
@@ -1620,7 +1639,7 @@ async def factory(post: Post) -> ObjectFactory:
     for case in DOMAINS:
         for make in (
             shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook,
-            shared_suppression, shared_unsubscribe_group, shared_template,
+            shared_suppression, shared_unsubscribe_group, shared_template, shared_incident,
         ):  # fmt: skip
             await make(factory, case)
         await bounced_message(factory, case)
@@ -1710,6 +1729,7 @@ ACTIONS_BY_ROLE = {
         "filter.read", "filter.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
+        "incident.list", "incident.read", "incident.write",
     },
     _ADMIN: {
         "domain.create", "domain.write", "dkim.write", "report.upload",
@@ -1743,7 +1763,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
         "message.list", "message.totals", "analytics.read",
-        "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
+        "event.list", "suspension.list", "incident.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",
     },

@@ -46,6 +46,7 @@ from mailkeep.features.mailflow.filtering.routes import (
     ENDPOINTS as FILTERING,
     OWN_MAILBOX_ENDPOINTS as OWN_FILTERING,
 )
+from mailkeep.features.mailflow.incidents.routes import ENDPOINTS as INCIDENTS
 from mailkeep.features.mailflow.junk.routes import ENDPOINTS as JUNK, OWN_MAILBOX_ENDPOINTS as OWN_JUNK
 from mailkeep.features.mailflow.message_content.routes import ENDPOINTS as MESSAGE_CONTENT
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
@@ -114,6 +115,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SERVER_FILTERING,
     *FILTER_TEST,
     *ABUSE,
+    *INCIDENTS,
     *SIGN_IN_BLOCKS,
     *ALIASES,
     *BULK,

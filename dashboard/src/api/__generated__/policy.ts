@@ -200,6 +200,21 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "incident.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "incident.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "incident.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "mailbox.bulk": {
     "role": "domain_admin",
     "reach": "listing",
