@@ -26,6 +26,8 @@ export const PATHS = {
   analytics: '/analytics',
   suspensions: '/suspensions',
   signInBlocks: '/sign-in-blocks',
+  incidents: '/incidents',
+  incident: '/incidents/$id',
   account: '/account',
   keys: '/api-keys',
   webhooks: '/webhooks',

@@ -235,6 +235,19 @@ const signInBlocks = createRoute({
   component: lazyRouteComponent(() => import('./screens/signInBlocks/SignInBlocks'), 'SignInBlocks'),
 })
 
+const incidents = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.incidents,
+  validateSearch: stringParams('domain', 'state', 'new', 'type', 'subject', 'address', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/incidents/Incidents'), 'Incidents'),
+})
+
+const incident = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.incident,
+  component: lazyRouteComponent(() => import('./screens/incidents/IncidentDetails'), 'IncidentDetails'),
+})
+
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.account,
@@ -360,6 +373,8 @@ export const router = createRouter({
       analytics,
       suspensions,
       signInBlocks,
+      incidents,
+      incident,
       certificates,
       account,
       keys,

@@ -61,12 +61,13 @@ ENDPOINTS = (
         summary="Open an incident",
         description=(
             "Carries out all actions, each by itself: 201 also if some have failed, with each result in `actions`; "
-            "`POST /abuse/incidents/{id}/retry` repeats those. `suspend`, `disable_keys` and `hold_queue` also hold the "
-            "subject's scheduled messages. A mailbox takes all actions but `disable_keys`; an API key `disable_keys` "
-            "(with the keys that it created), `end_sessions`, `hold_queue` and `delete_queue`; an administrator these "
-            "and `suspend`. `disable_sieve`, `hold_queue` and `delete_queue` need the full profile. Nobody acts "
-            "against a higher rank; domain administrators on mailboxes of their domains only, admins on keys and accounts of "
-            "domain administrators and on their own keys, super_admins on all but their own account."
+            "`POST /abuse/incidents/{id}/retry` repeats those. `suspend`, `disable_keys` and `hold_queue` also hold "
+            "the subject's scheduled messages. A mailbox takes all actions but `disable_keys`; an API key "
+            "`disable_keys` (with the keys that it created), `end_sessions`, `hold_queue` and `delete_queue`; an "
+            "administrator these and `suspend`. `disable_sieve`, `hold_queue` and `delete_queue` need the full "
+            "profile. Nobody acts against a higher rank; domain administrators on mailboxes of their domains only, "
+            "admins on keys and accounts of domain administrators and on their own keys, super_admins on all but "
+            "their own account."
         ),
         tag="Abuse",
         body=wire.IncidentCreate,
