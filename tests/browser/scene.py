@@ -239,6 +239,12 @@ async def _domains(scene: Scene) -> None:
         alias = {"domain_id": example["id"], "source_local_part": source, "destination": destination}
         await call("POST", "/aliases", alias)
     scene.ids |= {"domain_id": example["id"], "shop_id": shop["id"], "mailbox_id": mailboxes["alice"]["id"]}
+    incident = {
+        "subject": {"type": "mailbox", "id": mailboxes["bob"]["id"]},
+        "actions": ["block_app_passwords", "disable_forwards", "hold_queue"],
+        "note": "clicked on a link in a false invoice",
+    }
+    scene.ids["incident_id"] = (await call("POST", "/abuse/incidents", incident))["id"]
     await _reports(scene)
 
 

@@ -68,6 +68,8 @@ SCREENS = (
     Screen("analytics", "/analytics"),
     Screen("suspensions", "/suspensions", "admin"),
     Screen("sign-in-blocks", "/sign-in-blocks", "admin"),
+    Screen("incidents", "/incidents"),
+    Screen("incident", "/incidents/{incident_id}"),
     Screen("account", "/account"),
     Screen("api-keys", "/api-keys"),
     Screen("webhooks", "/webhooks", "admin"),
