@@ -7,7 +7,8 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.owners import make_owner
 from tests.browser.scene import Scene
-from tests.browser.screens import expect_notification, open_page, visit
+from tests.browser.screens import open_page, visit
+from tests.browser.test_everyday import expect_notification
 
 
 @pytest.mark.parametrize("role", ["domain_admin", "super_admin"])

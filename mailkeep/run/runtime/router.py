@@ -68,6 +68,7 @@ from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
 from mailkeep.features.operations.operation_status.routes import ENDPOINTS as OPERATION_STATUS
 from mailkeep.features.operations.orchestrator.routes import ENDPOINTS as ORCHESTRATOR
 from mailkeep.features.operations.server_filtering.routes import ENDPOINTS as SERVER_FILTERING
+from mailkeep.features.record.alerts.routes import ENDPOINTS as ALERTS
 from mailkeep.features.record.analytics.routes import ENDPOINTS as ANALYTICS
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
@@ -116,6 +117,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *FILTER_TEST,
     *ABUSE,
     *INCIDENTS,
+    *ALERTS,
     *SIGN_IN_BLOCKS,
     *ALIASES,
     *BULK,

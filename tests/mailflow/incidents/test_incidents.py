@@ -301,3 +301,34 @@ async def test_the_list_filters_by_state_subject_and_domain(api: Api):
     assert await ids(api.dora, state="open") == [second]
     assert await ids(api.dora, state="undone") == await ids(api.dora, subject_id=alice) == [first]
     assert await ids(api.sue, domain_id=DOMAIN_IDS[OTHER]) == [other]
+
+
+async def test_an_alert_is_resolved_with_what_is_done_about_its_sender(api: Api, monkeypatch: pytest.MonkeyPatch):
+    alice = await api.mailbox(ALICE)
+    await api.app_password(alice)
+    await api.suspension(ALICE)  # by the rules
+    alert_id = await api.alert(EXAMPLE, subject=ALICE)
+    path, everything = f"/abuse/alerts/{alert_id}/resolve", {"unsuspend": True, "revoke_app_passwords": True}
+    deleted: list[UUID] = []
+
+    async def delete(app: object, kind: str, mailbox_id: UUID) -> int:
+        deleted.append(mailbox_id)
+        return 7
+
+    refused = await api.adam.post(path, everything | {"purge_queue": True})
+    assert (refused.code, reason(refused)) == ("UNAVAILABLE", "needs_full_profile")
+    monkeypatch.setattr(actions, "delete_queue", delete)
+    assert (await api.dora.post(path, everything | {"purge_queue": True})).code == "FORBIDDEN"  # the rules suspended
+    assert deleted == []
+    assert len(await api.sql("SELECT FROM suspensions, app_passwords")) == 1  # nothing is done by halves
+    answer = await api.adam.post(path, everything | {"purge_queue": True, "note": "It was a game."})
+    shown = {name: answer.data[name] for name in ("state", "note", "unsuspended", "revoked_app_passwords")}
+    assert shown == {"state": "resolved", "note": "It was a game.", "unsuspended": True, "revoked_app_passwords": 1}
+    assert (answer.data["deleted_messages"], deleted) == (7, [alice])
+    assert await api.sql("SELECT FROM suspensions") == await api.sql("SELECT FROM app_passwords") == []
+    assert reason(await api.adam.post(path, {})) == "resolved"
+
+    about_domain = await api.alert(EXAMPLE, subject=EXAMPLE)
+    answer = await api.dora.post(f"/abuse/alerts/{about_domain}/resolve", {"purge_queue": True})
+    assert (answer.code, reason(answer)) == ("CONFLICT", "no_mailbox")
+    assert (await api.dora.post(f"/abuse/alerts/{about_domain}/resolve", {})).data["unsuspended"] is False

@@ -22,7 +22,7 @@ from mailkeep.features.directory.mailbox_sessions import service as mailbox_sess
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.incidents import rules, store
-from mailkeep.features.mailflow.incidents.model import ActionState, Incident, IncidentAction
+from mailkeep.features.mailflow.incidents.model import ActionState, Incident, IncidentAction, SubjectType
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.mailflow.queue.model import SenderQueue
 from mailkeep.features.record.restrictions import service as restrictions
@@ -94,16 +94,16 @@ async def _disable_sign_in(conn: Conn, who: Principal, at: datetime, incident: I
 
 
 async def _disable_keys(conn: Conn, who: Principal, at: datetime, incident: Incident) -> Changed:
-    key_ids = await _list_keys(conn, incident)
+    key_ids = await _list_keys(conn, incident.subject_type, incident.subject_id)
     await restrictions.add(conn, incident.id, "key", [str(each) for each in key_ids])
     await key_sessions.end_of_keys(conn, key_ids, at)
     return bool(key_ids), len(key_ids)
 
 
-async def _list_keys(conn: Conn, incident: Incident) -> list[UUID]:
-    if incident.subject_type == "api_key":
-        return await api_keys.list_with_descendants(conn, incident.subject_id)
-    return await api_keys.list_of_owner(conn, incident.subject_id) if incident.subject_type == "admin" else []
+async def _list_keys(conn: Conn, subject_type: SubjectType, subject_id: UUID) -> list[UUID]:
+    if subject_type == "api_key":
+        return await api_keys.list_with_descendants(conn, subject_id)
+    return await api_keys.list_of_owner(conn, subject_id) if subject_type == "admin" else []
 
 
 async def _disable_app_passwords(conn: Conn, who: Principal, at: datetime, incident: Incident) -> Changed:
@@ -128,7 +128,7 @@ async def _end_sessions(conn: Conn, who: Principal, at: datetime, incident: Inci
         case "admin":
             await accounts.end_sessions(conn, who, at, AccountRef("admin", incident.subject_id))
         case "api_key":
-            await key_sessions.end_of_keys(conn, await _list_keys(conn, incident), at)
+            await key_sessions.end_of_keys(conn, await _list_keys(conn, "api_key", incident.subject_id), at)
     return True, 1
 
 
@@ -155,7 +155,7 @@ async def _hold_scheduled(conn: Conn, incident: Incident) -> None:
     message_ids = await scheduled.list_of_sender(
         conn,
         subject if incident.subject_type == "mailbox" else None,
-        await _list_keys(conn, incident),
+        await _list_keys(conn, incident.subject_type, subject),
         subject if incident.subject_type == "admin" else None,
     )
     await restrictions.add(conn, incident.id, "scheduled_message", [str(each) for each in message_ids])
@@ -168,7 +168,7 @@ async def hold_queue(app: App, incident: Incident) -> int:
     They are recorded first, so that the undo releases them, however this ends. What another incident holds is recorded
     too; what somebody else has put on hold is not.
     """
-    selected = await _select(app, incident)
+    selected = await select_queue(app, incident.subject_type, incident.subject_id)
     async with app.db.tx() as conn:
         held = await restrictions.filter_restricted(conn, "queued_message", selected.on_hold)
         await restrictions.add(conn, incident.id, "queued_message", [*selected.waiting, *held])
@@ -176,9 +176,9 @@ async def hold_queue(app: App, incident: Incident) -> int:
     return len(selected.waiting) + len(held)
 
 
-async def delete_queue(app: App, incident: Incident) -> int:
-    """Delete what the subject has in the queue; returns how many messages. UNAVAILABLE."""
-    selected = await _select(app, incident)
+async def delete_queue(app: App, subject_type: SubjectType, subject_id: UUID) -> int:
+    """Delete what a subject has in the queue; returns how many messages. UNAVAILABLE."""
+    selected = await select_queue(app, subject_type, subject_id)
     return await queue.apply(app, "delete", [*selected.waiting, *selected.on_hold])
 
 
@@ -190,17 +190,19 @@ async def release_queue(app: App, incident_id: UUID) -> None:
         await queue.apply(app, "release", queue_ids)
 
 
-async def _select(app: App, incident: Incident) -> SenderQueue:
-    """The subject's messages in the queue."""
+async def select_queue(app: App, subject_type: SubjectType, subject_id: UUID) -> SenderQueue:
+    """A subject's messages in the queue. UNAVAILABLE."""
     groups = await queue.list_by_sender(app)
     async with app.db.tx() as conn:
-        if incident.subject_type == "mailbox":
-            senders = await store.filter_senders(conn, incident.subject_id, [each.sender for each in groups])
+        if subject_type == "mailbox":
+            senders = await store.filter_senders(conn, subject_id, [each.sender for each in groups])
             groups = [each for each in groups if each.sender in senders]
         else:
             queue_ids = [queue_id for each in groups for queue_id in (*each.waiting, *each.on_hold)]
-            admin_id = incident.subject_id if incident.subject_type == "admin" else None
-            own = await store.filter_queue_ids(conn, queue_ids, await _list_keys(conn, incident), admin_id)
+            key_ids = await _list_keys(conn, subject_type, subject_id)
+            own = await store.filter_queue_ids(
+                conn, queue_ids, key_ids, subject_id if subject_type == "admin" else None
+            )
             groups = [rules.keep_messages(each, own) for each in groups]
     return SenderQueue("", [x for each in groups for x in each.waiting], [x for each in groups for x in each.on_hold])
 

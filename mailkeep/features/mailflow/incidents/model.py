@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from mailkeep.features.record.alerts.model import Alert, AlertChange
 from mailkeep.features.record.events.model import EventPayload, Kind
 
 SubjectType = Literal["mailbox", "api_key", "admin"]
@@ -95,6 +96,33 @@ class IncidentFilter:
     domain_id: UUID | None = None
     subject_id: UUID | None = None
     state: Literal["open", "undone"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertResolution:
+    """How to resolve an alert about abuse: what to do about the mailbox that it is about."""
+
+    change: AlertChange
+    unsuspend: bool
+    revoke_app_passwords: bool
+    purge_queue: bool
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything is to be done about the sender."""
+        return self.unsuspend or self.revoke_app_passwords or self.purge_queue
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedAlert:
+    """A resolved alert, and what was done about the sender: how many app passwords were revoked, and messages deleted
+    from the queue.
+    """
+
+    alert: Alert
+    unsuspended: bool
+    revoked_app_passwords: int
+    deleted_messages: int
 
 
 class SystemIncident(EventPayload, frozen=True, kw_only=True):

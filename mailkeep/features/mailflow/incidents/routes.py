@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainNotFound, InvalidPagination, NotFound
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    Conflict,
+    DomainNotFound,
+    InvalidPagination,
+    NotFound,
+    PreconditionFailed,
+    Unavailable,
+)
 from mailkeep.features.mailflow.incidents import service, wire
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
@@ -38,7 +46,35 @@ async def _undo(app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.to_record(incident, call.caller()))
 
 
+async def _resolve_alert(app: App, call: Call) -> HttpResponse:
+    resolution = wire.read_resolution(call.id(), call.body, call.if_match)
+    resolved = await service.resolve_alert(app, call.caller(), resolution)
+    return HttpResponse(wire.resolved_alert(resolved), changed_at=resolved.alert.changed_at)
+
+
 ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/abuse/alerts/{id}/resolve",
+        handler=_resolve_alert,
+        action="alert.write",
+        summary="Resolve one of the alerts about abuse",
+        description=(
+            "Ends the alert, and does about its sender what is requested: `unsuspend` lifts the suspension, "
+            "`revoke_app_passwords` deletes all app passwords of the mailbox, `purge_queue` deletes its queued mail "
+            "(full profile); these two need a mailbox (CONFLICT `no_mailbox`). If one is refused, nothing else is "
+            "done, and the alert stays. A problem that lasts is seen again and opens another alert. CONFLICT "
+            "`resolved` if it has ended."
+        ),
+        tag="Abuse",
+        body=wire.AlertResolutionBody,
+        versioned=True,
+        data=wire.ResolvedAlertResponse,
+        audit="alert.resolve",
+        resource="alert",
+        refusals=(NotFound, ApiKeyDomainScope, Conflict, PreconditionFailed, Unavailable),
+        examples=(Example(path={"id": "{alert_id}"}, body={"note": "It was a test.", "unsuspend": True}),),
+    ),
     Endpoint(
         method="GET",
         path="/abuse/incidents",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
+from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Conflict, FieldError, Forbidden, InvalidField, Refusal
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.mailflow.incidents.model import (
@@ -17,6 +18,7 @@ from mailkeep.features.mailflow.incidents.model import (
     UndoResult,
 )
 from mailkeep.features.mailflow.queue.model import SenderQueue
+from mailkeep.features.record.alerts.model import Alert
 from mailkeep.features.record.events.model import Event
 
 QUEUE_ACTIONS: frozenset[IncidentAction] = frozenset({"hold_queue", "delete_queue"})
@@ -48,6 +50,20 @@ def refuse_account(who: Principal, owner: Role, *, is_own: bool, is_key: bool) -
         raise Forbidden("An incident can't be about your own account.", reason="own_account")
     if who.role is not Role.SUPER_ADMIN and owner.rank >= who.rank and not is_own:
         raise Forbidden("The account has your rank or a higher one.", reason="higher_rank")
+
+
+def refuse_resolved(alert: Alert) -> None:
+    """CONFLICT `resolved` if the alert has ended."""
+    if alert.state == "resolved":
+        raise Conflict("The alert is resolved.", reason="resolved")
+
+
+def find_address(subject: str) -> Address | None:
+    """The address that an alert is about; None if it is about something else, such as a domain."""
+    try:
+        return parse_address(subject)
+    except AddressError:
+        return None
 
 
 def refuse_lower_rank(who: Principal, incident: Incident) -> None:

@@ -7,24 +7,31 @@ from datetime import datetime
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import NotFound, Refusal
+from mailkeep.core.errors import Conflict, NotFound, Refusal
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.api_keys import service as api_keys
+from mailkeep.features.directory.app_passwords import service as app_passwords
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mailboxes import service as mailboxes
+from mailkeep.features.directory.mailboxes.model import Mailbox
+from mailkeep.features.mailflow.abuse import rules as abuse_rules, service as abuse
 from mailkeep.features.mailflow.incidents import actions, rules, store
 from mailkeep.features.mailflow.incidents.model import (
     ActionState,
+    AlertResolution,
     Incident,
     IncidentFilter,
     IncidentSubject,
     NewIncident,
+    ResolvedAlert,
     SubjectType,
 )
+from mailkeep.features.record.alerts import service as alerts
+from mailkeep.features.record.alerts.model import Alert
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
@@ -112,6 +119,56 @@ async def undo(app: App, who: Principal, incident_id: UUID) -> Incident:
     return incident
 
 
+async def resolve_alert(app: App, who: Principal, new: AlertResolution) -> ResolvedAlert:
+    """Resolve an alert about abuse, and do what is requested about the sender that it is about; nothing of it if one
+    is refused. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED; CONFLICT `resolved`, `no_mailbox`;
+    UNAVAILABLE for the queue.
+    """
+    async with app.db.autocommit() as conn:
+        alert = await alerts.get(conn, who, "abuse", new.change.alert_id)
+        new.change.if_match.check(alert.changed_at)
+        rules.refuse_resolved(alert)
+        mailbox = await _find_mailbox(conn, who, alert) if new.acts else None
+        if new.unsuspend and mailbox and (current := await abuse.lock_and_find(conn, mailbox.address)):
+            abuse_rules.refuse_lifting(who, current)  # before mail is deleted
+    if (new.revoke_app_passwords or new.purge_queue) and mailbox is None:
+        raise Conflict(f"{alert.subject} is not a mailbox.", reason="no_mailbox")
+    deleted = await actions.delete_queue(app, "mailbox", mailbox.id) if mailbox and new.purge_queue else 0
+    at, revoked, is_lifted = app.clock(), 0, False
+    async with app.db.tx() as conn:
+        if new.unsuspend:
+            is_lifted = await _lift(conn, who, at, alert, mailbox)
+        if mailbox and new.revoke_app_passwords:
+            for each in await app_passwords.list_of_mailbox(conn, who, mailbox.id):
+                await app_passwords.delete(conn, who, at, mailbox.id, each.id)
+                revoked += 1
+        if deleted and mailbox:
+            target = AuditTarget("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
+            await audit.record(conn, who, at, AuditAction("queue.delete", target, details={"messages": deleted}))
+        alert = await alerts.resolve(conn, who, at, new.change)
+    return ResolvedAlert(alert, is_lifted, revoked, deleted)
+
+
+async def _find_mailbox(conn: Conn, who: Principal, alert: Alert) -> Mailbox | None:
+    """The mailbox that an alert is about, if the caller may act on it. FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    address = rules.find_address(alert.subject)
+    mailbox = address and await mailboxes.find_by_address(conn, address.key)
+    return await mailboxes.get_for_state_change(conn, who, mailbox.id) if mailbox else None
+
+
+async def _lift(conn: Conn, who: Principal, at: datetime, alert: Alert, mailbox: Mailbox | None) -> bool:
+    """Lift the suspension of the sender that an alert is about; whether there was one."""
+    address = rules.find_address(alert.subject)
+    current = address and await abuse.lock_and_find(conn, address)
+    if current is None:
+        return False
+    if mailbox is None:
+        await abuse.lift(conn, who, at, current.id)
+    else:
+        await abuse.unsuspend(conn, who, at, mailbox.id)
+    return True
+
+
 async def _carry_out(app: App, who: Principal, incident: Incident) -> Incident:
     for state in incident.actions:
         if rules.is_to_be_done(state):
@@ -133,8 +190,11 @@ async def _carry_out_action(app: App, who: Principal, incident_id: UUID, state: 
         if state.action not in rules.QUEUE_ACTIONS:
             await _save(conn, at, who, incident, state)
             return
-    act = actions.hold_queue if state.action == "hold_queue" else actions.delete_queue
-    state = replace(state, affected=await act(app, incident))
+    if state.action == "hold_queue":
+        affected = await actions.hold_queue(app, incident)
+    else:
+        affected = await actions.delete_queue(app, incident.subject_type, incident.subject_id)
+    state = replace(state, affected=affected)
     async with app.db.tx() as conn:
         await _save(conn, at, who, incident, state)
         current = await store.lock(conn, incident_id)

@@ -5,21 +5,26 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.core.entity_tag import IfMatch
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules
 from mailkeep.features.mailflow.incidents import rules
 from mailkeep.features.mailflow.incidents.model import (
     ActionResult,
+    AlertResolution,
     Incident,
     IncidentAction,
     IncidentFilter,
     NewIncident,
+    ResolvedAlert,
     SubjectType,
     UndoResult,
 )
+from mailkeep.features.record.alerts import service as alerts
+from mailkeep.features.record.alerts.model import AlertChange
 from mailkeep.web.fields import Body, Query, Timestamp
 
 
@@ -90,6 +95,38 @@ class IncidentRecord(Struct, frozen=True):
     undone_at: Timestamp | None
     undone_by: str | None
     not_restored: list[IncidentAction]
+
+
+class AlertResolutionBody(alerts.AlertNote, frozen=True):
+    """How to resolve an alert: lift the suspension of the sender, delete its app passwords, delete its queued mail."""
+
+    unsuspend: bool = False
+    revoke_app_passwords: bool = False
+    purge_queue: bool = False
+
+
+class ResolvedAlertResponse(alerts.AlertResponse, frozen=True, kw_only=True):
+    """A resolved alert, and what was done about the sender."""
+
+    unsuspended: bool
+    revoked_app_passwords: int
+    deleted_messages: int
+
+
+def read_resolution(alert_id: UUID, body: AlertResolutionBody, if_match: IfMatch) -> AlertResolution:
+    """How to resolve an alert."""
+    change = AlertChange("abuse", alert_id, body.note, if_match)
+    return AlertResolution(change, body.unsuspend, body.revoke_app_passwords, body.purge_queue)
+
+
+def resolved_alert(resolved: ResolvedAlert) -> ResolvedAlertResponse:
+    """The JSON of a resolved alert."""
+    return ResolvedAlertResponse(
+        **structs.asdict(alerts.alert_response(resolved.alert)),
+        unsuspended=resolved.unsuspended,
+        revoked_app_passwords=resolved.revoked_app_passwords,
+        deleted_messages=resolved.deleted_messages,
+    )
 
 
 def read_new(body: IncidentCreate) -> NewIncident:
