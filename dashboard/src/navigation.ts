@@ -112,6 +112,14 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         keywords: 'incidents compromised account undo hold disable',
       },
       {
+        screen: 'alerts',
+        label: 'Alerts',
+        icon: 'warn',
+        action: 'alert.list',
+        keywords: 'abuse problems bounces complaints spike acknowledge resolve',
+        tabOf: 'incidents',
+      },
+      {
         screen: 'suspensions',
         label: 'Suspensions',
         icon: 'pause',

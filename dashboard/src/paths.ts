@@ -24,6 +24,7 @@ export const PATHS = {
   suppressions: '/suppressions',
   unsubscribeGroups: '/unsubscribe-groups',
   analytics: '/analytics',
+  alerts: '/alerts',
   suspensions: '/suspensions',
   signInBlocks: '/sign-in-blocks',
   incidents: '/incidents',

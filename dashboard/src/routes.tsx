@@ -221,6 +221,13 @@ const analytics = createRoute({
   component: lazyRouteComponent(() => import('./screens/analytics/Analytics'), 'Analytics'),
 })
 
+const alerts = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.alerts,
+  validateSearch: stringParams('domain', 'state', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/abuse/Alerts'), 'Alerts'),
+})
+
 const suspensions = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.suspensions,
@@ -371,6 +378,7 @@ export const router = createRouter({
       suppressions,
       unsubscribeGroups,
       analytics,
+      alerts,
       suspensions,
       signInBlocks,
       incidents,
