@@ -141,7 +141,10 @@ async def _undo(data_dir: Path | None, incident_id: str) -> CommandResult:
         raise NotFound(f"{incident_id} is not the ID of an incident; `mailkeep incidents list` shows them.")
     async with open_app(data_dir) as app:
         incident = await service.undo(app, cli_principal(), parsed)
-    lines = [f"{each.action}: {each.undo}{_explain(each.error)}" for each in incident.actions]
+    lines = [
+        f"{each.action}: {each.undo}{_explain(each.error) if each.undo == 'failed' else ''}"
+        for each in incident.actions
+    ]
     return CommandResult(_to_json(incident), lines)
 
 

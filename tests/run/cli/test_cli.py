@@ -879,12 +879,12 @@ def test_sign_in_blocks_are_listed_and_removed(running: Running):
     )
 
 
-def test_an_incident_is_opened_listed_and_undone(running: Running, domain_id: str):
+def test_an_incident_is_opened_listed_and_undone(running: Running, root_key: str, domain_id: str):
     def run(*words: str) -> Result:
         return inside("incidents", *words, data=running.data)
 
-    address = "incident@example.test"
-    inside("mailbox", "create", address, data=running.data, stdin="a long way to Tipperary\n")
+    new = {"domain_id": domain_id, "local_part": "incident", "password": "incorrect pony charger clip"}
+    address = running.call("POST", "/mailboxes", new, root_key)[1]["address"]
     opened = run("create", address, "--action", "hold_queue", "--action", "suspend", "--note", "phishing")
     lines = opened.out.splitlines()
     assert lines[1:] == [

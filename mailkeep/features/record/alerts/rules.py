@@ -82,7 +82,7 @@ def miss(alert: Alert, at: datetime) -> AlertStep:
 
 
 def acknowledge(alert: Alert, note: str | None, at: datetime) -> Alert:
-    """The alert that somebody looks after: nobody else is reminded, until it becomes critical or is in order. CONFLICT."""
+    """The alert that somebody looks after: nobody is reminded, until it becomes critical or is in order. CONFLICT."""
     _refuse_resolved(alert)
     return replace(alert, state="acknowledged", note=note or alert.note, changed_at=at, unmailed=None)
 
