@@ -209,7 +209,7 @@ async def test_a_suspended_administrator_is_disabled_until_the_undo(api: Api):
     ],
 )
 async def test_who_may_act_on_whom(api: Api, by: str, kind: str, subject: str, expected: str | None):
-    ids: dict[str, UUID] = {"mailbox": {}, "admin": ADMIN_IDS, "api_key": KEY_IDS}[kind]  # type: ignore[assignment]
+    ids: dict[str, UUID] = {"mailbox": {}, "admin": ADMIN_IDS, "api_key": KEY_IDS}[kind]
     if kind == "mailbox":
         address = f"box@{OTHER}" if subject == "otherbox" else f"{subject}@{EXAMPLE}"
         ids = {subject: await api.mailbox(address)}
@@ -282,7 +282,7 @@ async def test_a_domain_that_is_added_again_starts_without_incidents(api: Api):
     assert (await api.sue.get("/abuse/incidents")).data == []
     assert (await api.sue.get(f"/abuse/incidents/{incident_id}")).code == "NOT_FOUND"
     for statement in ("SELECT FROM restrictions", "SELECT FROM suspensions"):
-        assert await api.sql(statement) == []  # type: ignore[arg-type]
+        assert await api.sql(statement) == []
     assert await api.sql("SELECT FROM mta_login('box', 'gone.test', 'imap')") != []
 
 
