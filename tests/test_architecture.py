@@ -17,6 +17,7 @@ FILE_WORDS = {"__init__", "model", "rules", "store", "service", "wire", "routes"
 OTHER_FILES = {
     "mailkeep/features/directory/dns_checks/examine.py": "asks name servers; `rules` judges what they answered",
     "mailkeep/features/directory/mailbox_usage/folders.py": "asks for folders; service and jobs have the reports",
+    "mailkeep/features/mailflow/incidents/actions.py": "carries out and undoes single actions; service orders them",
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/receiving/filters.py": "decides about copies for the built-in listener",

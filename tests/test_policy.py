@@ -561,8 +561,34 @@ async def create_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.suspension(f"{factory.unique_name('noisy')}@{DOMAINS[case]}")
 
 
+async def create_alert(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.alert(DOMAINS[case])
+
+
+async def shared_alert(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"alert {case}", lambda: create_alert(factory, case))
+
+
+async def create_health_alert(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.alert()
+
+
 async def create_sign_in_block(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.sign_in_block(f"mailbox:{factory.unique_name('guessed')}@{DOMAINS[case]}")
+
+
+async def create_incident(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.incident(await shared_mailbox(factory, case))
+
+
+async def shared_incident(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"incident {case}", lambda: create_incident(factory, case))
+
+
+async def incident_in_body(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """About a mailbox."""
+    mailbox_id = (await by_id(shared_mailbox)(factory, actor, case)).path
+    return CallArguments(body={"subject": {"type": "mailbox", "id": mailbox_id}, "actions": ["disable_forwards"]})
 
 
 async def shared_suspension(factory: ObjectFactory, case: str) -> Any:
@@ -1415,6 +1441,11 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
+    "GET /abuse/incidents": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /abuse/incidents": Row(incident_in_body, malformed=INVALID_FIELD),
+    "GET /abuse/incidents/{id}": Row(by_id(shared_incident)),
+    "POST /abuse/incidents/{id}/retry": Row(by_id(create_incident)),
+    "POST /abuse/incidents/{id}/undo": Row(by_id(create_incident)),
     **filter_rows(),
     "GET /suppressions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /suppressions": Row(by_body(new_suppression), **IN_BODY),
@@ -1429,6 +1460,14 @@ ROWS: dict[str, Row] = {
     "DELETE /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group)),
     "GET /u/{token}": Row(unsubscribe_token, **NO_OBJECT),
     "POST /u/{token}": Row(unsubscribe_token, **NO_OBJECT),
+    "GET /abuse/alerts": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "GET /abuse/alerts/{id}": Row(by_id(shared_alert)),
+    "POST /abuse/alerts/{id}/acknowledge": Row(by_id(create_alert, {})),
+    "POST /abuse/alerts/{id}/resolve": Row(by_id(create_alert, {"note": "It was a test."})),
+    "GET /health/alerts": Row(no_arguments, **NO_OBJECT),
+    "GET /health/alerts/{id}": Row(by_id(create_health_alert), cases=(OWN, UNKNOWN, MALFORMED)),
+    "POST /health/alerts/{id}/acknowledge": Row(by_id(create_health_alert, {}), cases=(OWN, UNKNOWN, MALFORMED)),
+    "POST /health/alerts/{id}/resolve": Row(by_id(create_health_alert, {}), cases=(OWN, UNKNOWN, MALFORMED)),
     "GET /sign-in-blocks": Row(no_arguments, **NO_OBJECT),
     "DELETE /sign-in-blocks/{id}": Row(by_id(create_sign_in_block)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),
@@ -1620,7 +1659,7 @@ async def factory(post: Post) -> ObjectFactory:
     for case in DOMAINS:
         for make in (
             shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook,
-            shared_suppression, shared_unsubscribe_group, shared_template,
+            shared_suppression, shared_unsubscribe_group, shared_template, shared_incident, shared_alert,
         ):  # fmt: skip
             await make(factory, case)
         await bounced_message(factory, case)
@@ -1708,8 +1747,10 @@ ACTIONS_BY_ROLE = {
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
         "filter.read", "filter.write",
+        "alert.list", "alert.read", "alert.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
+        "incident.list", "incident.read", "incident.write",
     },
     _ADMIN: {
         "domain.create", "domain.write", "dkim.write", "report.upload",
@@ -1719,7 +1760,8 @@ ACTIONS_BY_ROLE = {
         "queue.write", "sieve.read", "sieve.write", "template.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
-        "orchestrator.read", "orchestrator.write", "sandbox", "sandbox.read", "dns_server.read", "dns_server.check",
+        "health.write", "orchestrator.read", "orchestrator.write", "sandbox", "sandbox.read", "dns_server.read",
+        "dns_server.check",
         "filter_server.read", "filter_server.write", "certificate.read", "certificate.write",
         "backup.read", "backup.write"},
     None: {"me.read", "me.write", "me.credentials", "me.leave"},
@@ -1734,7 +1776,7 @@ ACTIONS_BY_SCOPE = {
         "filter_server.read", "filter_server.write", "certificate.read", "certificate.write",
         "backup.read", "backup.write",
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox", "sandbox.read",
-        "queue.list", "queue.write", "health.read", "config.read", "config.write",
+        "queue.list", "queue.write", "health.read", "health.write", "config.read", "config.write",
         "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",
         "dns_server.read", "dns_server.check",
     },
@@ -1743,7 +1785,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
         "message.list", "message.totals", "analytics.read",
-        "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
+        "event.list", "suspension.list", "incident.list", "alert.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",
     },

@@ -223,6 +223,13 @@ const analytics = createRoute({
   component: lazyRouteComponent(() => import('./screens/analytics/Analytics'), 'Analytics'),
 })
 
+const alerts = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.alerts,
+  validateSearch: stringParams('domain', 'state', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/abuse/Alerts'), 'Alerts'),
+})
+
 const suspensions = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.suspensions,
@@ -235,6 +242,19 @@ const signInBlocks = createRoute({
   path: PATHS.signInBlocks,
   validateSearch: stringParams(...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/signInBlocks/SignInBlocks'), 'SignInBlocks'),
+})
+
+const incidents = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.incidents,
+  validateSearch: stringParams('domain', 'state', 'new', 'type', 'subject', 'address', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/incidents/Incidents'), 'Incidents'),
+})
+
+const incident = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.incident,
+  component: lazyRouteComponent(() => import('./screens/incidents/IncidentDetails'), 'IncidentDetails'),
 })
 
 const account = createRoute({
@@ -360,8 +380,11 @@ export const router = createRouter({
       suppressions,
       unsubscribeGroups,
       analytics,
+      alerts,
       suspensions,
       signInBlocks,
+      incidents,
+      incident,
       certificates,
       account,
       keys,

@@ -71,12 +71,19 @@ TABLE alerts
     in_order_since timestamp with time zone
     resolved_at timestamp with time zone
     note text
+    changed_at timestamp with time zone NOT NULL
+    unmailed text
+    mailed_at timestamp with time zone
     CONSTRAINT alerts_area CHECK ((area = ANY (ARRAY['health'::text, 'abuse'::text])))
     CONSTRAINT alerts_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
     CONSTRAINT alerts_pkey PRIMARY KEY (id)
     CONSTRAINT alerts_severity CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
     CONSTRAINT alerts_state CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
-    CREATE INDEX alerts_by_domain ON alerts USING btree (domain_id)
+    CONSTRAINT alerts_unmailed CHECK ((unmailed = ANY (ARRAY['opened'::text, 'worse'::text, 'reminder'::text, 'resolved'::text])))
+    CREATE INDEX alerts_by_area ON alerts USING btree (area, id)
+    CREATE INDEX alerts_by_domain ON alerts USING btree (domain_id, id)
+    CREATE INDEX alerts_by_end ON alerts USING btree (resolved_at) WHERE (state = 'resolved'::text)
+    CREATE INDEX alerts_to_mail ON alerts USING btree (area) WHERE (unmailed IS NOT NULL)
     CREATE UNIQUE INDEX alerts_unresolved ON alerts USING btree (area, kind, subject) WHERE (state <> 'resolved'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -736,6 +743,40 @@ TABLE inbound_claims
     CREATE INDEX inbound_claims_by_age ON inbound_claims USING btree (claimed_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE incident_actions
+    incident_id uuid NOT NULL
+    position integer NOT NULL
+    action text NOT NULL
+    result text NOT NULL
+    affected integer NOT NULL DEFAULT 0
+    error jsonb
+    undo text
+    CONSTRAINT incident_actions_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE
+    CONSTRAINT incident_actions_pkey PRIMARY KEY (incident_id, "position")
+    CONSTRAINT incident_actions_result CHECK ((result = ANY (ARRAY['pending'::text, 'done'::text, 'unchanged'::text, 'failed'::text])))
+    CONSTRAINT incident_actions_undo CHECK ((undo = ANY (ARRAY['restored'::text, 'unchanged'::text, 'changed_since'::text, 'not_restorable'::text, 'failed'::text])))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE incidents
+    id uuid NOT NULL
+    domain_id uuid
+    subject_type text NOT NULL
+    subject_id uuid NOT NULL
+    subject text NOT NULL
+    note text NOT NULL
+    by_label text NOT NULL
+    by_rank integer NOT NULL
+    created_at timestamp with time zone NOT NULL
+    undone_at timestamp with time zone
+    undone_by text
+    undone_rank integer
+    CONSTRAINT incidents_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT incidents_pkey PRIMARY KEY (id)
+    CONSTRAINT incidents_subject_type CHECK ((subject_type = ANY (ARRAY['mailbox'::text, 'api_key'::text, 'admin'::text])))
+    CREATE INDEX incidents_by_domain ON incidents USING btree (domain_id, id)
+    CREATE INDEX incidents_by_subject ON incidents USING btree (subject_id, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE invitations
     id uuid NOT NULL
     admin_id uuid
@@ -1274,6 +1315,15 @@ TABLE restored_backup
     CONSTRAINT restored_backup_pkey PRIMARY KEY (only_row)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE restrictions
+    kind text NOT NULL
+    subject text NOT NULL
+    incident_id uuid NOT NULL
+    CONSTRAINT restrictions_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES incidents(id) ON DELETE CASCADE
+    CONSTRAINT restrictions_pkey PRIMARY KEY (kind, subject, incident_id)
+    CREATE INDEX restrictions_by_incident ON restrictions USING btree (incident_id, kind)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE revoked_api_keys
     token_hash bytea NOT NULL
     CONSTRAINT revoked_api_keys_pkey PRIMARY KEY (token_hash)
@@ -1739,6 +1789,7 @@ FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p
 FUNCTION is_bounce_address(p_local text, p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION is_bounce_form(p_local text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION is_clock_ahead(p_parent text, p_at timestamp with time zone) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION is_restricted(p_kind text, p_subject uuid) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_routes() RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_send_counts(p_senders text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_sender(p_address_key text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

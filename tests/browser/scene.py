@@ -24,6 +24,7 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import aiohttp
 
@@ -32,6 +33,8 @@ from mailkeep.core.ids import uuid7
 from mailkeep.features.mailflow.receiving import rules as receiving
 from mailkeep.features.operations.backups import store as backups
 from mailkeep.features.operations.backups.model import Backup
+from mailkeep.features.record.alerts import service as alerts
+from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.run.runtime.context import attach
 from tests.support import instance as instances
 from tests.support.instance import Instance
@@ -239,7 +242,22 @@ async def _domains(scene: Scene) -> None:
         alias = {"domain_id": example["id"], "source_local_part": source, "destination": destination}
         await call("POST", "/aliases", alias)
     scene.ids |= {"domain_id": example["id"], "shop_id": shop["id"], "mailbox_id": mailboxes["alice"]["id"]}
+    incident = {
+        "subject": {"type": "mailbox", "id": mailboxes["bob"]["id"]},
+        "actions": ["block_app_passwords", "disable_forwards", "hold_queue"],
+        "note": "clicked on a link in a false invoice",
+    }
+    scene.ids["incident_id"] = (await call("POST", "/abuse/incidents", incident))["id"]
+    await report_alert(scene, f"carla@{EXAMPLE}")
     await _reports(scene)
+
+
+async def report_alert(scene: Scene, sender: str) -> None:
+    """An open alert about a sender of example.test."""
+    reason = f"9.1 % of the mail of {sender} in 24 hours bounced for good (threshold 8 %)."
+    async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
+        problem = AlertProblem("bounce_rate", sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
+        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=["bounce_rate"], subjects=[sender])
 
 
 async def _reports(scene: Scene) -> None:

@@ -75,6 +75,7 @@ FORMS = (
     Form("filtering test", "/filtering?tab=test", "Test"),
     Form("new filter entry", "/domains/{domain_id}?tab=filtering&view=list&new=yes", "Add entry"),
     Form("import filter entries", "/filtering?tab=list", "", ("Import",)),
+    Form("new incident", "/incidents?new=yes", "Carry out"),
     Form("suspend", "/mailboxes/{mailbox_id}?tab=settings", "", ("Suspend sending",)),
     Form("invite", "/mailboxes/{mailbox_id}?tab=settings", "", ("Invite the owner",)),
     Form("delete mailbox", "/mailboxes/{mailbox_id}?tab=settings", "", ("Delete mailbox",)),

@@ -34,6 +34,7 @@ DIALOGS = (
     Screen("new filter entry", "/filtering?tab=list&new=yes"),
     Screen("import filter entries", "/filtering?tab=list&import=yes"),
     Screen("new webhook", "/webhooks?new=yes"),
+    Screen("new incident", "/incidents?new=yes"),
     Screen("new administrator", "/admins?new=yes"),
     Screen("domain settings", "/domains/{domain_id}?tab=settings"),
     Screen("mailbox settings", "/mailboxes/{mailbox_id}?tab=settings"),

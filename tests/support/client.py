@@ -442,6 +442,47 @@ class Api:
         }
         return await self._insert("suspensions", row | columns)
 
+    async def incident(self, mailbox_id: UUID, **columns: Any) -> UUID:
+        """Insert an open incident about a mailbox, whose action has failed."""
+        box = (await self.sql("SELECT domain_id, address_key FROM mailboxes WHERE id = %(id)s", id=mailbox_id))[0]
+        at = self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "domain_id": box["domain_id"],
+            "subject_type": "mailbox",
+            "subject_id": mailbox_id,
+            "subject": box["address_key"],
+            "note": "",
+            "by_label": "otto",
+            "by_rank": 0,
+            "created_at": at,
+        }
+        incident_id = await self._insert("incidents", row | columns)
+        action = {"incident_id": incident_id, "position": 1, "action": "disable_forwards", "result": "failed"}
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "incident_actions", action)
+        return incident_id
+
+    async def alert(self, domain: str | None = None, **columns: Any) -> UUID:
+        """Insert an open alert: about abuse in a domain, or without one about the server's health."""
+        at = self.clock()
+        alert_id = uuid7(at)
+        row: dict[str, Any] = {
+            "id": alert_id,
+            "area": "abuse" if domain else "health",
+            "kind": "bounce_rate" if domain else "health_disk",
+            "subject": f"{alert_id.hex[-8:]}@{domain}" if domain else alert_id.hex[-8:],
+            "domain_id": await self._domain_id(domain) if domain else None,
+            "severity": "warning",
+            "reason": "Too many bounces." if domain else "Free up disk space.",
+            "state": "open",
+            "created_at": at,
+            "seen_at": at,
+            "reported_at": at,
+            "changed_at": at,
+        }
+        return await self._insert("alerts", row | columns)
+
     async def suppression(self, address: str, domain: str = EXAMPLE, **columns: Any) -> UUID:
         """Insert a suppression for all mail of a domain."""
         parsed, at = parse_address(address), self.clock()
@@ -644,6 +685,10 @@ class Api:
             "domain_filter_entry_id": await self.filter_entry("a@bad.test", domain_id=DOMAIN_IDS[EXAMPLE]),
             "mailbox_filter_entry_id": await self.filter_entry("a@bad.test", mailbox_id=mailbox_id),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
+            "incident_id": await self.incident(mailbox_id),
+            "incident_to_undo_id": await self.incident(mailbox_id),
+            "alert_id": await self.alert(EXAMPLE),
+            "health_alert_id": await self.alert(),
             "suppression_id": await self.suppression("bounced@elsewhere.test"),
             "unsubscribe_group_id": (group_id := await self.unsubscribe_group("News")),
             "unsubscribe_token": new_token(VAULT, UnsubscribeLink(group_id, fixed_id(9), "a@elsewhere.test")),

@@ -16,7 +16,10 @@ interface Props<Data> {
   /** The kind of object, as a heading. */
   kind: string
   /** The list that the object belongs to. */
-  list: { to: (typeof PATHS)['backups' | 'domains' | 'mailboxes' | 'messages' | 'sandbox' | 'templates' | 'webhooks']; label: string }
+  list: {
+    to: (typeof PATHS)['backups' | 'domains' | 'incidents' | 'mailboxes' | 'messages' | 'sandbox' | 'templates' | 'webhooks']
+    label: string
+  }
   query: Pick<UseQueryResult<Data>, 'data' | 'error'>
   title: (data: Data) => string
   lead?: (data: Data) => ReactNode

@@ -48,7 +48,7 @@ CREATE OR REPLACE FUNCTION submission_key(p_digest text, p_address text, p_at ti
 LANGUAGE sql STABLE AS $$
     SELECT k.id
       FROM api_keys k JOIN admins a ON a.id = k.admin_id
-     WHERE k.token_hash = decode(p_digest, 'hex') AND a.active
+     WHERE k.token_hash = decode(p_digest, 'hex') AND a.active AND NOT is_restricted('key', k.id)
        AND k.permissions <> 'read' AND (k.expires_at IS NULL OR k.expires_at > p_at)
        AND (k.allowed_networks = '{}'
             OR EXISTS (SELECT FROM unnest(k.allowed_networks) AS network

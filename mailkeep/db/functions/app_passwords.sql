@@ -15,7 +15,7 @@ LANGUAGE sql STABLE AS $$
         SELECT m.id, greatest(d.access_version, m.access_version) AS version, m.password_version,
                requires_app_passwords(m.require_app_passwords, d.require_app_passwords, m.second_factor) AS app_passwords_only
           FROM mailboxes m JOIN domains d ON d.id = m.domain_id
-         WHERE m.id = p_mailbox AND m.deleted_at IS NULL AND m.active AND d.active
+         WHERE m.id = p_mailbox AND m.deleted_at IS NULL AND m.active AND d.active AND NOT is_restricted('sign_in', m.id)
            AND CASE p_protocol WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
                                WHEN 'smtp' THEN m.smtp ELSE false END
     )
@@ -24,6 +24,7 @@ LANGUAGE sql STABLE AS $$
     SELECT a.version || '/' || p.number
       FROM allowed a JOIN app_passwords p ON p.mailbox_id = a.id
      WHERE p_protocol = ANY (p.protocols) AND (p.expires_at IS NULL OR p.expires_at > p_at)
+       AND NOT is_restricted('app_password', p.id)
 $$;
 
 -- Ends the sessions with the own passwords of mailboxes that start to require app passwords: those of a domain, or of

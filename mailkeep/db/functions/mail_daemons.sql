@@ -169,6 +169,7 @@ RETURNS TABLE (mailbox mailboxes, access_version bigint, app_passwords_only bool
       JOIN mailboxes m ON m.domain_id = d.id
      WHERE d.name = lower(p_domain COLLATE "C") AND d.active
        AND m.local_key = mailkeep_fold(p_local) AND m.deleted_at IS NULL AND m.active
+       AND NOT is_restricted('sign_in', m.id)
        AND CASE p_protocol WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
                            WHEN 'smtp' THEN m.smtp ELSE false END
 $$;
@@ -204,17 +205,26 @@ BEGIN
           FROM mta_login_mailbox(p_local, p_domain, p_protocol) l
           JOIN app_passwords p ON p.mailbox_id = (l.mailbox).id AND p.digest = decode(p_digest, 'hex')
           CROSS JOIN LATERAL concat(l.access_version, '/', p.number) a
-         WHERE p_protocol = ANY (p.protocols) AND (p.expires_at IS NULL OR p.expires_at > mta_time());
+         WHERE p_protocol = ANY (p.protocols) AND (p.expires_at IS NULL OR p.expires_at > mta_time())
+           AND NOT is_restricted('app_password', p.id);
 END
 $$;
 
--- The Sieve script of a mailbox that Mailkeep manages: its vacation reply, while that is active. Dovecot's dict queries it
--- by mailbox and name at each delivery; a parameter of a function it could not pass. `script_id` changes with the script.
+-- The Sieve script of a mailbox that Mailkeep manages, which runs before the owner's: its vacation reply, while that is
+-- active. While an incident disables Sieve, it is a script that delivers the message itself, so that no other one runs.
+-- Dovecot's dict queries it by mailbox and name at each delivery; a parameter of a function it could not pass. `script_id`
+-- changes with the script. Without is_restricted, which would need Dovecot's own rights.
 CREATE OR REPLACE VIEW mta_sieve_scripts AS
     SELECT m.address_key AS login, 'managed' AS name, v.script_id, v.script
       FROM vacations v JOIN mailboxes m ON m.id = v.mailbox_id
      WHERE v.active AND m.deleted_at IS NULL
-       AND (v.start_at IS NULL OR v.start_at <= mta_time()) AND (v.end_at IS NULL OR v.end_at > mta_time());
+       AND (v.start_at IS NULL OR v.start_at <= mta_time()) AND (v.end_at IS NULL OR v.end_at > mta_time())
+       AND NOT EXISTS (SELECT FROM restrictions r WHERE r.kind = 'sieve' AND r.subject = m.id::text)
+    UNION ALL
+    SELECT m.address_key, 'managed', 'disabled', 'require "fileinto"; fileinto "INBOX";'
+      FROM mailboxes m
+     WHERE m.deleted_at IS NULL
+       AND EXISTS (SELECT FROM restrictions r WHERE r.kind = 'sieve' AND r.subject = m.id::text);
 
 -- All active mailboxes, for tools that iterate over users.
 CREATE OR REPLACE FUNCTION mta_users() RETURNS TABLE (login text)

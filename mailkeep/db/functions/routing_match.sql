@@ -34,22 +34,25 @@ $$;
 CREATE INDEX IF NOT EXISTS aliases_by_destination_base ON aliases USING gin (route_bases(destination_keys));
 
 -- The row that a folded local part matches in a domain, by rank: mailbox (1), alias (2), mailbox and alias without
--- the tag (3, 4), catch-all (5). No row: unknown user. An inactive mailbox matches too. If an administrator of a
+-- the tag (3, 4), catch-all (5). No row: unknown user. An inactive mailbox matches too. A forward that an
+-- incident disables is left out: then a copy is kept. If an administrator of a
 -- lower role changed the catch-all last, it does not match the address of an administrator, in the domain or one of its
 -- alias domains, except postmaster and abuse. Alias domains have no rows of their own: pass their target.
 CREATE OR REPLACE FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text)
 RETURNS TABLE (rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT 1, m.id, m.active, m.local_part, m.forward_destinations, m.forward_keys, m.forward_keep_copy
-      FROM mailboxes m
+    SELECT 1, m.id, m.active, m.local_part, CASE WHEN off THEN '{}' ELSE m.forward_destinations END,
+           CASE WHEN off THEN '{}' ELSE m.forward_keys END, m.forward_keep_copy
+      FROM mailboxes m CROSS JOIN LATERAL (SELECT m.forward_keys <> '{}' AND is_restricted('forwards', m.id)) f (off)
      WHERE m.domain_id = p_domain_id AND m.local_key = p_local_key AND m.deleted_at IS NULL
     UNION ALL
     SELECT 2, a.id, true, a.source_local_part, a.destinations, a.destination_keys, false
       FROM aliases a
      WHERE a.domain_id = p_domain_id AND a.source_key = p_local_key AND a.source_key <> '' AND a.active
     UNION ALL
-    SELECT 3, m.id, m.active, m.local_part, m.forward_destinations, m.forward_keys, m.forward_keep_copy
-      FROM mailboxes m
+    SELECT 3, m.id, m.active, m.local_part, CASE WHEN off THEN '{}' ELSE m.forward_destinations END,
+           CASE WHEN off THEN '{}' ELSE m.forward_keys END, m.forward_keep_copy
+      FROM mailboxes m CROSS JOIN LATERAL (SELECT m.forward_keys <> '{}' AND is_restricted('forwards', m.id)) f (off)
      WHERE m.domain_id = p_domain_id AND m.local_key = route_base(p_local_key, p_delimiter) AND m.deleted_at IS NULL
     UNION ALL
     SELECT 4, a.id, true, a.source_local_part, a.destinations, a.destination_keys, false

@@ -428,3 +428,44 @@ CREATE TABLE filter_lessons (
     dropped    integer NOT NULL,
     PRIMARY KEY (mailbox_id, minute)
 );
+
+-- Incidents (features/mailflow/incidents): what was done at once about a mailbox, an API key or an administrator.
+CREATE TABLE incidents (
+    id           uuid PRIMARY KEY,
+    domain_id    uuid REFERENCES domains ON DELETE CASCADE,                         -- of a mailbox; NULL for the others
+    subject_type text NOT NULL CONSTRAINT incidents_subject_type CHECK (subject_type IN ('mailbox', 'api_key', 'admin')),
+    subject_id   uuid NOT NULL,
+    subject      text NOT NULL,                                                     -- its address, name or email then
+    note         text NOT NULL,
+    by_label     text NOT NULL,
+    by_rank      integer NOT NULL,
+    created_at   timestamptz NOT NULL,
+    undone_at    timestamptz,
+    undone_by    text,
+    undone_rank  integer
+);
+CREATE INDEX incidents_by_domain ON incidents (domain_id, id);
+CREATE INDEX incidents_by_subject ON incidents (subject_id, id);
+
+-- Their actions, in the order in which they are carried out.
+CREATE TABLE incident_actions (
+    incident_id uuid NOT NULL REFERENCES incidents ON DELETE CASCADE,
+    position    integer NOT NULL,
+    action      text NOT NULL,
+    result      text NOT NULL CONSTRAINT incident_actions_result CHECK (result IN ('pending', 'done', 'unchanged', 'failed')),
+    affected    integer NOT NULL DEFAULT 0,
+    error       jsonb,                                                              -- {code, message, details}
+    undo        text CONSTRAINT incident_actions_undo
+                CHECK (undo IN ('restored', 'unchanged', 'changed_since', 'not_restorable', 'failed')),
+    PRIMARY KEY (incident_id, position)
+);
+
+-- What is restricted because of an incident that is not undone (features/record/restrictions). `subject` is an ID: of a
+-- mailbox, app password, key, administrator, suspension, scheduled message, or Postfix's queue ID.
+CREATE TABLE restrictions (
+    kind        text NOT NULL,
+    subject     text NOT NULL,
+    incident_id uuid NOT NULL REFERENCES incidents ON DELETE CASCADE,
+    PRIMARY KEY (kind, subject, incident_id)
+);
+CREATE INDEX restrictions_by_incident ON restrictions (incident_id, kind);

@@ -46,6 +46,7 @@ from mailkeep.features.mailflow.filtering.routes import (
     ENDPOINTS as FILTERING,
     OWN_MAILBOX_ENDPOINTS as OWN_FILTERING,
 )
+from mailkeep.features.mailflow.incidents.routes import ENDPOINTS as INCIDENTS
 from mailkeep.features.mailflow.junk.routes import ENDPOINTS as JUNK, OWN_MAILBOX_ENDPOINTS as OWN_JUNK
 from mailkeep.features.mailflow.message_content.routes import ENDPOINTS as MESSAGE_CONTENT
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
@@ -67,6 +68,7 @@ from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
 from mailkeep.features.operations.operation_status.routes import ENDPOINTS as OPERATION_STATUS
 from mailkeep.features.operations.orchestrator.routes import ENDPOINTS as ORCHESTRATOR
 from mailkeep.features.operations.server_filtering.routes import ENDPOINTS as SERVER_FILTERING
+from mailkeep.features.record.alerts.routes import ENDPOINTS as ALERTS
 from mailkeep.features.record.analytics.routes import ENDPOINTS as ANALYTICS
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
@@ -114,6 +116,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *SERVER_FILTERING,
     *FILTER_TEST,
     *ABUSE,
+    *INCIDENTS,
+    *ALERTS,
     *SIGN_IN_BLOCKS,
     *ALIASES,
     *BULK,

@@ -879,6 +879,26 @@ def test_sign_in_blocks_are_listed_and_removed(running: Running):
     )
 
 
+def test_an_incident_is_opened_listed_and_undone(running: Running, root_key: str, domain_id: str):
+    def run(*words: str) -> Result:
+        return inside("incidents", *words, data=running.data)
+
+    new = {"domain_id": domain_id, "local_part": "incident", "password": "incorrect pony charger clip"}
+    address = running.call("POST", "/mailboxes", new, root_key)[1]["address"]
+    opened = run("create", address, "--action", "hold_queue", "--action", "suspend", "--note", "phishing")
+    lines = opened.out.splitlines()
+    assert lines[1:] == [
+        "suspend: done",
+        "hold_queue: failed (The queue is available in the full profile only.)",
+    ], opened.err
+    (incident,) = [each for each in run("list", "--open", "--json").json["incidents"] if each["subject"] == address]
+    assert run("undo", incident["id"]).out.splitlines() == ["suspend: restored", "hold_queue: unchanged"]
+    assert "There is no mailbox nobody@example.test" in run("create", "nobody@example.test", "--action", "suspend").err
+    refused = run("create", address, "--action", "disable_keys", "--json")
+    assert refused.json["error"]["code"] == "INVALID_FIELD"
+    assert "The incident is undone" in run("undo", incident["id"]).err
+
+
 def test_filter_settings_and_lists(running: Running, domain_id: str):
     def run(*words: str, stdin: str = "") -> Result:
         return inside("filter", *words, data=running.data, stdin=stdin)

@@ -75,3 +75,34 @@ def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
     assert shown["next_attempt_at"] is None
     assert command("act", "delete", "--recipient", "fail+command") == {"affected": 1, "dry_run": False}
     assert command("list", "--recipient", "fail+command") == {"messages": [], "more": False}
+
+
+def test_an_incident_holds_a_senders_mail_until_its_undo(stack: Stack) -> None:
+    alice = stack.make_mailbox(stack.make_domain("incident.test"), "alice")
+    for sender, recipient in (("alice", "fail+incident"), ("malice", "fail+bystander")):
+        assert stack.send(f"{sender}@incident.test", f"{recipient}@remote.test").status == 200
+
+    def states(recipient: str = "fail%2Bincident") -> list[str]:
+        return [each["state"] for each in stack.do("GET", f"/queue?recipient={recipient}")]
+
+    def act(*actions: str) -> dict[str, Any]:
+        subject = {"type": "mailbox", "id": alice["id"]}
+        # During an attempt Postfix's list may lack the message.
+        incident = stack.do("POST", "/abuse/incidents", {"subject": subject, "actions": actions})
+        assert {each["result"] for each in incident["actions"]} == {"done"}, incident
+        return incident
+
+    eventually(lambda: (states(), states("fail%2Bbystander")) == (["deferred"], ["deferred"]), what="the deferrals")
+    incident = act("hold_queue")
+    assert incident["actions"][0]["affected"] == 1
+    assert states() == ["hold"]
+    assert states("fail%2Bbystander") != ["hold"]
+    release = {"action": "release", "filter": {"recipient": "fail+incident"}}
+    assert stack.do("POST", "/queue/actions", release)["affected"] == 0  # only the undo releases it
+    done = stack.do("POST", f"/abuse/incidents/{incident['id']}/undo")
+    assert [each["undo"] for each in done["actions"]] == ["restored"]
+    eventually(lambda: "hold" not in states() and states(), what="the release")
+    eventually(lambda: states() == ["deferred"], what="another deferral")
+    assert act("delete_queue")["actions"][0]["affected"] == 1
+    assert states() == []
+    assert states("fail%2Bbystander") != []

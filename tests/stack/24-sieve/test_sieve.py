@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import imaplib
 import os
 import pwd
 from typing import Any
@@ -94,3 +95,25 @@ def test_a_stored_message_and_a_purged_mailbox(stack: Stack):
     stack.do("DELETE", f"/mailboxes/{other['id']}?purge=true")
     assert stack.ask("PUT", f"/mailboxes/{other['id']}/sieve/main", {"script": "keep;"}).status == 404
     eventually(lambda: not mail_folder(stack.data_dir, UUID(other["id"])).exists())
+
+
+def test_while_an_incident_disables_them_no_script_runs_and_nobody_signs_in(stack: Stack):
+    carol = stack.make_mailbox(stack.make_domain("sieve-incident.test"), "carol")
+    address, path = carol["address"], f"/mailboxes/{carol['id']}/sieve"
+    stack.do("PUT", f"{path}/main", {"script": FILE_NEWS})
+    stack.do("POST", f"{path}/main/activate")
+    subject = {"type": "mailbox", "id": carol["id"]}
+    incident = stack.do(
+        "POST", "/abuse/incidents", {"subject": subject, "actions": ["disable_sieve", "disable_sign_in"]}
+    )
+    stack.deliver(address, "News of today")
+    [row] = eventually(lambda: stack.do("GET", f"/messages?mailbox_id={carol['id']}"))
+    assert row["status"] == "received"
+    with pytest.raises(imaplib.IMAP4.error, match="Authentication failed"):
+        stack.imap(address)
+    stack.do("POST", f"/abuse/incidents/{incident['id']}/undo")
+    stack.deliver(address, "News of tomorrow")
+    assert eventually(lambda: subjects(stack, address, "News")) == [b"Subject: News of tomorrow"]
+    assert subjects(stack, address, "INBOX") == [b"Subject: News of today"]
+    with ManageSieve(stack, address) as session:
+        assert session.list() == {"main": True}

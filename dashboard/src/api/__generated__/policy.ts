@@ -25,6 +25,21 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "alert.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "alert.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "alert.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "alias.bulk": {
     "role": "domain_admin",
     "reach": "listing",
@@ -198,6 +213,26 @@ export const POLICY = {
   "health.read": {
     "role": "super_admin",
     "reach": "global",
+    "unenrolled": false
+  },
+  "health.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "incident.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "incident.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "incident.write": {
+    "role": "domain_admin",
+    "reach": "domain",
     "unenrolled": false
   },
   "mailbox.bulk": {

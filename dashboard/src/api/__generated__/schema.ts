@@ -60,6 +60,164 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/abuse/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts about abuse
+         * @description A problem has one alert until it has been in order for an hour, or an administrator resolves it. Resolved alerts are kept for 90 days.
+         */
+        get: operations["getAbuseAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one of the alerts about abuse */
+        get: operations["getAbuseAlertsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/alerts/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge one of the alerts about abuse
+         * @description Somebody looks after it: nobody is reminded of it any more. It is open again if it becomes critical. CONFLICT `resolved` if it has ended.
+         */
+        post: operations["postAbuseAlertsByIdAcknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/alerts/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve one of the alerts about abuse
+         * @description Ends the alert, and does about its sender what is requested: `unsuspend` lifts the suspension, `revoke_app_passwords` deletes all app passwords of the mailbox, `purge_queue` deletes its queued mail (full profile); these two need a mailbox (CONFLICT `no_mailbox`). If one is refused, nothing else is done, and the alert stays. A problem that lasts is seen again and opens another alert. CONFLICT `resolved` if it has ended.
+         */
+        post: operations["postAbuseAlertsByIdResolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List incidents
+         * @description What was done at once about mailboxes, API keys and administrators, newest first.
+         */
+        get: operations["getAbuseIncidents"];
+        put?: never;
+        /**
+         * Open an incident
+         * @description Carries out all actions, each by itself: 201 also if some have failed, with each result in `actions`; `POST /abuse/incidents/{id}/retry` repeats those. `suspend`, `disable_keys` and `hold_queue` also hold the subject's scheduled messages. A mailbox takes all actions but `disable_keys`; an API key `disable_keys` (with the keys that it created), `end_sessions`, `hold_queue` and `delete_queue`; an administrator these and `suspend`. `disable_sieve`, `hold_queue` and `delete_queue` need the full profile. Nobody acts against a higher rank; domain administrators on mailboxes of their domains only, admins on keys and accounts of domain administrators and on their own keys, super_admins on all but their own account.
+         */
+        post: operations["postAbuseIncidents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/incidents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an incident */
+        get: operations["getAbuseIncidentsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/incidents/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry an incident
+         * @description Carries out the actions that are `failed` or `pending`. CONFLICT `undone`, `undo_begun`.
+         */
+        post: operations["postAbuseIncidentsByIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/abuse/incidents/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an incident
+         * @description Restores what this incident suspended, disabled or held. What was so before, what somebody has changed since and what another incident also does stays; `not_restored` lists what can't be restored. If an action's undo is `failed`, `undone_at` stays null: repeat the call. CONFLICT `undone`.
+         */
+        post: operations["postAbuseIncidentsByIdUndo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/abuse/suspensions": {
         parameters: {
             query?: never;
@@ -1997,6 +2155,83 @@ export interface paths {
         get: operations["getHealth"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List alerts about the health of the server
+         * @description A problem has one alert until it has been in order for an hour, or an administrator resolves it. Resolved alerts are kept for 90 days.
+         */
+        get: operations["getHealthAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one of the alerts about the health of the server */
+        get: operations["getHealthAlertsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/alerts/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge one of the alerts about the health of the server
+         * @description Somebody looks after it: nobody is reminded of it any more. It is open again if it becomes critical. CONFLICT `resolved` if it has ended.
+         */
+        post: operations["postHealthAlertsByIdAcknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/alerts/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve one of the alerts about the health of the server
+         * @description Ends the alert. A problem that lasts is seen again and opens another one. CONFLICT `resolved` if it has ended.
+         */
+        post: operations["postHealthAlertsByIdResolve"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5123,6 +5358,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "system.incident": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * system.incident
+         * @description An administrator opened an incident about a mailbox, an API key or an account, or has undone one.
+         */
+        post: operations["onSystemIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "system.suspension": {
         parameters: {
             query?: never;
@@ -5362,6 +5617,56 @@ export interface components {
             /** @enum {string} */
             level: "info" | "ok" | "warning";
             text: string;
+        };
+        /** @description What others should know. */
+        AlertNote: {
+            note?: string | null;
+        };
+        /** @description How to resolve an alert: lift the suspension of the sender, delete its app passwords, delete its queued mail. */
+        AlertResolutionBody: {
+            note?: string | null;
+            /** @default false */
+            purge_queue?: boolean;
+            /** @default false */
+            revoke_app_passwords?: boolean;
+            /** @default false */
+            unsuspend?: boolean;
+        };
+        /**
+         * @description An alert. `observed` and `baseline`: the value, and what it was compared with, if there are such; `reason`: what
+         *         is wrong, and what to do. `seen_at`: when the problem was last seen; `note`: of the administrator who acknowledged
+         *         or resolved it. The entity tag changes with state, severity and note.
+         */
+        AlertResponse: {
+            baseline: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            note: string | null;
+            observed: number | null;
+            reason: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            resolved_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            seen_at: string;
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /** @enum {string} */
+            state: "acknowledged" | "open" | "resolved";
+            subject: string;
         };
         /** @description An alias to create. */
         AliasCreate: {
@@ -7101,6 +7406,75 @@ export interface components {
             id?: string | null;
             index: number;
         };
+        /** @description Why an action, or its undo, has failed. */
+        IncidentActionError: {
+            code: string;
+            details: Record<string, unknown> | null;
+            message: string;
+        };
+        /**
+         * @description An action. `result`: `unchanged` if it was so before, `pending` if it was not begun (retry the incident).
+         *         `affected`: the number of keys, app passwords or messages, 1 for others. `undo`: null until the undo;
+         *         `changed_since` if somebody has changed it since, so that it was left as it is.
+         */
+        IncidentActionRecord: {
+            /** @enum {string} */
+            action: "block_app_passwords" | "delete_queue" | "disable_app_passwords" | "disable_forwards" | "disable_keys" | "disable_sieve" | "disable_sign_in" | "end_sessions" | "hold_queue" | "suspend";
+            affected: number;
+            error: components["schemas"]["IncidentActionError"] | null;
+            /** @enum {string} */
+            result: "done" | "failed" | "pending" | "unchanged";
+            /** @enum {string|null} */
+            undo: "changed_since" | "failed" | "not_restorable" | "restored" | "unchanged" | null;
+        };
+        /** @description What to do at once, and why. The order of `actions` does not matter. */
+        IncidentCreate: {
+            actions: ("block_app_passwords" | "delete_queue" | "disable_app_passwords" | "disable_forwards" | "disable_keys" | "disable_sieve" | "disable_sign_in" | "end_sessions" | "hold_queue" | "suspend")[];
+            /** @default  */
+            note?: string;
+            subject: components["schemas"]["IncidentSubjectBody"];
+        };
+        /**
+         * @description An incident. `not_restored` are the actions whose effect the undo left: ended sessions, deleted mail, and what
+         *         somebody has changed since. `by` and `undone_by` are names for callers who see all administrators, otherwise roles.
+         */
+        IncidentRecord: {
+            actions: components["schemas"]["IncidentActionRecord"][];
+            by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            not_restored: ("block_app_passwords" | "delete_queue" | "disable_app_passwords" | "disable_forwards" | "disable_keys" | "disable_sieve" | "disable_sign_in" | "end_sessions" | "hold_queue" | "suspend")[];
+            note: string;
+            subject: components["schemas"]["IncidentSubjectRecord"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            undone_at: string | null;
+            undone_by: string | null;
+        };
+        /** @description What the incident is about, by its ID. */
+        IncidentSubjectBody: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            type: "admin" | "api_key" | "mailbox";
+        };
+        /** @description What the incident is about; `label` is the address, name or email that it had then. */
+        IncidentSubjectRecord: {
+            /** Format: uuid */
+            id: string;
+            label: string;
+            /** @enum {string} */
+            type: "admin" | "api_key" | "mailbox";
+        };
         /** @description A value of a higher level, and which one: `domain` or `server` (the setting). */
         InheritedFlagRecord: {
             /** @enum {string} */
@@ -8506,6 +8880,41 @@ export interface components {
             /** @enum {string} */
             userVerification: "preferred" | "required";
         };
+        /** @description A resolved alert, and what was done about the sender. */
+        ResolvedAlertResponse: {
+            baseline: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            deleted_messages: number;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            note: string | null;
+            observed: number | null;
+            reason: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            resolved_at: string | null;
+            revoked_app_passwords: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            seen_at: string;
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /** @enum {string} */
+            state: "acknowledged" | "open" | "resolved";
+            subject: string;
+            unsuspended: boolean;
+        };
         /** @description The last full restore. The backup has everything until `began_at`. */
         RestoredBackupResponse: {
             /** Format: uuid */
@@ -9183,6 +9592,21 @@ export interface components {
             /** @description All files that differ from what Mailkeep installed. */
             files: string[];
         };
+        /** @description An administrator opened an incident about a mailbox, an API key or an account, or has undone one. */
+        SystemIncident: {
+            /** @description The actions that were requested. */
+            actions: string[];
+            /** @description GET /abuse/incidents/{id} has the results. */
+            incident_id: string;
+            /** @description The note of whoever opened it. */
+            note: string;
+            /** @description `open` or `undone`. */
+            state: string;
+            /** @description The address of the mailbox, name of the key, or email of the account. */
+            subject: string;
+            /** @description `mailbox`, `api_key` or `admin`. */
+            subject_type: string;
+        };
         /** @description Sending was suspended for an address, by the abuse rules or by an administrator. */
         SystemSuspension: {
             /** @description The suspended sender. */
@@ -9739,7 +10163,7 @@ export interface components {
         WebhookChange: {
             active?: boolean;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events?: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events?: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.incident" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
@@ -9748,7 +10172,7 @@ export interface components {
             /** Format: uuid */
             domain_id?: string | null;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events: ("*" | "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.incident" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
@@ -10918,6 +11342,404 @@ export interface operations {
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getAbuseAlerts: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                kind?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+                state?: "acknowledged" | "open" | "resolved" | "unresolved";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseAlertsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAbuseAlertsByIdAcknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AlertNote"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAbuseAlertsByIdResolve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AlertResolutionBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ResolvedAlertResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseIncidents: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+                state?: "open" | "undone";
+                subject_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IncidentRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAbuseIncidents: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IncidentRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseIncidentsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IncidentRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAbuseIncidentsByIdRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IncidentRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAbuseIncidentsByIdUndo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IncidentRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
         };
     };
     getAbuseSuspensions: {
@@ -15423,7 +16245,7 @@ export interface operations {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.incident" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -15510,7 +16332,7 @@ export interface operations {
                 after?: string;
                 domain_id?: string;
                 duration?: number;
-                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.incident" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
                 /** @description The ID of the last event seen. */
@@ -15870,6 +16692,190 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getHealthAlerts: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                kind?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+                state?: "acknowledged" | "open" | "resolved" | "unresolved";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getHealthAlertsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postHealthAlertsByIdAcknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AlertNote"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postHealthAlertsByIdResolve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AlertNote"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AlertResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -22742,7 +23748,7 @@ export interface operations {
             query?: {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                event?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                event?: "domain.dkim_due" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.complained" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mail.suppressed" | "mailbox.quota" | "system.alert" | "system.backup_failed" | "system.backup_late" | "system.backup_unverified" | "system.drift" | "system.incident" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -23756,6 +24762,52 @@ export interface operations {
                     data: components["schemas"]["SystemDrift"];
                     /** @constant */
                     event: "system.drift";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onSystemIncident: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["SystemIncident"];
+                    /** @constant */
+                    event: "system.incident";
                     /** Format: uuid */
                     event_id: string;
                     /**

@@ -16,6 +16,7 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'domain.dns_recovered': 'good',
   'domain.dkim_due': 'warn',
   'system.suspension': 'warn',
+  'system.incident': 'warn',
   'system.alert': 'warn',
   'system.drift': 'warn',
   'system.backup_failed': 'bad',

@@ -17,6 +17,7 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'domain.dns_recovered': 'the DNS records of a domain are right again',
   'domain.dkim_due': 'DNS records of new DKIM keys must be published',
   'system.suspension': 'sending of an address is suspended',
+  'system.incident': 'an incident was opened or undone',
   'system.alert': 'a problem needs attention',
   'system.drift': 'a file of the daemons’ configuration was edited by hand',
   'system.backup_failed': 'a backup could not be made',

@@ -265,6 +265,14 @@ function DangerZone({ mailbox }: { mailbox: MailboxRecord }) {
         </Allowed>
       </div>
       <div className="between">
+        <p className="muted">Somebody else may know a password: suspend, disable and hold in one step, which can be undone.</p>
+        <Allowed action="incident.write">
+          <LinkButton to={PATHS.incidents} search={{ new: 'yes', address: mailbox.address }} variant="default">
+            New incident
+          </LinkButton>
+        </Allowed>
+      </div>
+      <div className="between">
         <p className="muted">Delete this mailbox. Its mail stays in the trash for 30 days.</p>
         <Allowed action="mailbox.write">
           <Button variant="light" color="red" onClick={() => setDialog('delete')}>

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { Allowed } from '../../access/Allowed'
-import { SiblingTabs } from '../../layout/Navigation'
+import { AbuseTabs } from '../abuse/AbuseTabs'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
@@ -16,7 +16,7 @@ export function SignInBlocks() {
   const lead = 'Sign-ins by mail clients and to this dashboard that are refused after many wrong passwords.'
   return (
     <Page title="Sign-in blocks" lead={lead}>
-      <SiblingTabs screen="suspensions" label="Abuse" first="Suspensions" />
+      <AbuseTabs />
       <DataList
         label="Sign-in blocks"
         queryKey={['sign-in-blocks', 'list']}

@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { Allowed } from '../../access/Allowed'
-import { SiblingTabs } from '../../layout/Navigation'
+import { AbuseTabs } from '../abuse/AbuseTabs'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
@@ -25,7 +25,7 @@ export function Suspensions() {
   const lead = 'Addresses whose sending is suspended by the abuse rules or by an administrator.'
   return (
     <Page title="Suspensions" lead={lead}>
-      <SiblingTabs screen="suspensions" label="Abuse" first="Suspensions" />
+      <AbuseTabs />
       <Filters names={['domain']}>
         <DomainFilter />
       </Filters>

@@ -39,6 +39,7 @@ from mailkeep.features.access.invitations import service as invitations
 from mailkeep.features.access.invitations.model import Invitation, NewInvitation, StoredInvitation
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.restrictions import service as restrictions
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.features.record.system_mail.model import SuperAdminNotice
 
@@ -200,6 +201,11 @@ async def replace_invitation(
     return invitation
 
 
+async def find(conn: Conn, admin_id: UUID) -> Admin | None:
+    """The account, None if it was deleted. Does not check the caller's permission."""
+    return await store.find(conn, admin_id)
+
+
 async def find_email(conn: Conn, admin_id: UUID) -> str | None:
     """The email of an account, None if it was deleted."""
     admin = await store.find(conn, admin_id)
@@ -223,6 +229,8 @@ async def _change(
         rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), stays=False)
     if changes.domain_ids is not None:
         await refuse_unknown_domains(conn, changes.domain_ids)
+    if changes.active is not None:
+        await restrictions.forget(conn, "account", admin_id)
     if not rules.has_changes(before, changes):
         return before
     if changes.domain_ids is not None:

@@ -24,6 +24,7 @@ from mailkeep.features.access.api_keys.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.restrictions import service as restrictions
 from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.settings import Settings, parse_endpoint
 
@@ -42,9 +43,21 @@ async def get(conn: Conn, key_id: UUID) -> ApiKey:
 
 
 async def find_valid(conn: Conn, key_id: UUID, at: datetime) -> ApiKey | None:
-    """The key with this id; None if it was revoked, or has expired by `at`."""
+    """The key with this id; None if it was revoked or disabled, or has expired by `at`."""
     key = await store.find(conn, key_id)
-    return None if key is None or (key.expires_at is not None and key.expires_at <= at) else key
+    if key is None or (key.expires_at is not None and key.expires_at <= at):
+        return None
+    return None if await restrictions.is_restricted(conn, "key", key_id) else key
+
+
+async def list_of_owner(conn: Conn, admin_id: UUID) -> list[UUID]:
+    """The keys of an administrator. Does not check the caller's permission."""
+    return [key.id for key in await store.list_visible(conn, admin_id, None)]
+
+
+async def list_with_descendants(conn: Conn, key_id: UUID) -> list[UUID]:
+    """A key and the keys that it created, and so on, locked until the transaction ends."""
+    return [key_id, *await store.lock_descendants(conn, key_id)]
 
 
 async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, new_key: NewApiKey) -> tuple[ApiKey, str]:

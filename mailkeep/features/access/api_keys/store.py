@@ -129,6 +129,7 @@ async def authenticate(
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
             WHERE (k.token_hash = %(token_hash)s OR k.id = %(key_id)s)
               AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+              AND NOT is_restricted('key', k.id)
         ), counted AS MATERIALIZED (
             SELECT usage.accepted, usage.used, usage.wait
             FROM valid_key v CROSS JOIN LATERAL count_api_call(v.id, v.rate_limit, %(at)s) usage
@@ -178,6 +179,7 @@ async def filter_valid(conn: Conn, key_ids: Collection[UUID], at: datetime) -> s
         """
         SELECT k.id FROM api_keys k JOIN admins a ON a.id = k.admin_id
         WHERE k.id = ANY(%(ids)s) AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
+          AND NOT is_restricted('key', k.id)
         """,
         {"ids": list(key_ids), "at": at},
     )

@@ -46,6 +46,11 @@ async def end_expired(conn: Conn, at: datetime) -> datetime | None:
     return await store.find_next_expiry(conn)
 
 
+async def end_of_keys(conn: Conn, key_ids: Collection[UUID], at: datetime) -> None:
+    """Let the sessions of these keys end."""
+    await store.end_of_keys(conn, key_ids, at)
+
+
 async def prune(conn: Conn, at: datetime, is_running: Callable[[int], bool]) -> None:
     """Forget the sessions whose processes have ended, and old logins."""
     await forget(conn, [pid for pid in await store.list_pids(conn) if not is_running(pid)])

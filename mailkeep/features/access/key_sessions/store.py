@@ -17,7 +17,8 @@ async def insert(conn: Conn, session: KeySession) -> None:
     await conn.execute(
         """
         WITH valid_key AS (
-            SELECT k.expires_at FROM api_keys k JOIN admins a ON a.id = k.admin_id WHERE k.id = %(key_id)s AND a.active
+            SELECT k.expires_at FROM api_keys k JOIN admins a ON a.id = k.admin_id
+            WHERE k.id = %(key_id)s AND a.active AND NOT is_restricted('key', k.id)
         ), replaced AS (
             DELETE FROM key_sessions s
             WHERE s.pid = %(pid)s AND s.pid > 0 AND (s.key_id, s.client) <> (%(key_id)s::uuid, %(client)s)
@@ -89,6 +90,17 @@ async def end_expired(conn: Conn, at: datetime) -> None:
         FROM (SELECT DISTINCT key_id FROM expired) e
         """,
         {"at": at},
+    )
+
+
+async def end_of_keys(conn: Conn, key_ids: Collection[UUID], at: datetime) -> None:
+    """Let the sessions of these keys end."""
+    await conn.execute(
+        """
+        INSERT INTO session_ends (id, subject, protocols, changed_at)
+        SELECT nextval('access_versions'), 'key:' || k, ARRAY['smtp'], %(at)s FROM unnest(%(ids)s::uuid[]) k
+        """,
+        {"ids": list(key_ids), "at": at},
     )
 
 

@@ -29,6 +29,7 @@ _ACCOUNT: dict[AccountKind, LiteralString] = {
                m.domain_id, d.name AS domain_name, d.self_service
         FROM mailboxes m JOIN domains d ON d.id = m.domain_id
         WHERE (%(id)s = m.id OR %(key)s = m.address_key) AND m.deleted_at IS NULL AND m.active AND d.active
+          AND NOT is_restricted('sign_in', m.id)
     """,
 }
 
@@ -66,7 +67,7 @@ async def hold_mailbox(conn: Conn, account: LoginAccount) -> bool:
         """
         SELECT m.id FROM mailboxes m JOIN domains d ON d.id = m.domain_id
         WHERE m.id = %(id)s AND m.credentials_epoch = %(epoch)s AND m.active AND m.deleted_at IS NULL
-          AND d.active AND d.self_service
+          AND d.active AND d.self_service AND NOT is_restricted('sign_in', m.id)
         FOR SHARE OF d FOR NO KEY UPDATE OF m
         """,
         {"id": account.id, "epoch": account.credentials_epoch},

@@ -62,7 +62,7 @@ async def find_active_owner(conn: Conn, token_hash: bytes, at: datetime) -> Owne
         FROM owner_sessions s JOIN mailboxes m ON m.id = s.mailbox_id JOIN domains d ON d.id = m.domain_id
         WHERE s.token_hash = %(token_hash)s AND s.expires_at > %(at)s
           AND (s.credentials_epoch = m.credentials_epoch OR s.id = m.surviving_session_id)
-          AND m.active AND m.deleted_at IS NULL AND d.active AND d.self_service
+          AND m.active AND m.deleted_at IS NULL AND d.active AND d.self_service AND NOT is_restricted('sign_in', m.id)
         """,
         {"token_hash": token_hash, "at": at},
     )

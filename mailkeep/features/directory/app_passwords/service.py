@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from mailkeep.core.errors import NotFound
+from mailkeep.core.errors import Conflict, NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import new_app_password, token_hash
@@ -18,6 +18,7 @@ from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.restrictions import service as restrictions
 
 
 async def list_of_mailbox(conn: Conn, who: Principal, mailbox_id: UUID) -> list[AppPassword]:
@@ -40,11 +41,13 @@ async def create(
     """Create an app password; returns its record and the password itself, which is shown only once.
 
     NOT_FOUND; FORBIDDEN if an administrator of higher rank owns the mailbox; SESSION_INVALID if its owner's session has
-    ended meanwhile; INVALID_FIELD; CONFLICT `limit_reached`.
+    ended meanwhile; INVALID_FIELD; CONFLICT `incident`, `limit_reached`.
     """
     name = rules.parse_name(new.name)
     rules.check_expiry(new.expires_at, at)
     mailbox = await _lock_mailbox(conn, who, mailbox_id)
+    if await restrictions.is_restricted(conn, "new_app_passwords", mailbox_id):
+        raise Conflict("An incident blocks new app passwords of this mailbox.", reason="incident")
     protocols = rules.select_protocols(new.protocols, mailbox.protocols)
     rules.refuse_over_limit(await store.count(conn, mailbox_id))
     app_password = AppPassword(uuid7(at), mailbox_id, name, protocols, new.expires_at, at)
@@ -64,6 +67,11 @@ async def delete(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, app
     before = wire.audit_fields(app_password, mailbox)
     await audit.record(conn, who, at, AuditAction("app_password.delete", _target(app_password, mailbox), before=before))
     return app_password
+
+
+async def end_sessions(conn: Conn, app_password_ids: Collection[UUID], at: datetime) -> None:
+    """Let the sessions end that these app passwords opened."""
+    await store.end_sessions(conn, app_password_ids, at)
 
 
 async def end_expired(conn: Conn, at: datetime) -> datetime | None:

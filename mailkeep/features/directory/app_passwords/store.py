@@ -78,6 +78,18 @@ async def delete(conn: Conn, mailbox_id: UUID, app_password_id: UUID, at: dateti
     return _to_app_password(row) if row else None
 
 
+async def end_sessions(conn: Conn, app_password_ids: Collection[UUID], at: datetime) -> None:
+    """Let the sessions of these app passwords end."""
+    await conn.execute(
+        """
+        INSERT INTO session_ends (id, subject, protocols, changed_at)
+        SELECT nextval('access_versions'), m.address_key || '/' || p.number, p.protocols, %(at)s
+        FROM app_passwords p JOIN mailboxes m ON m.id = p.mailbox_id WHERE p.id = ANY(%(ids)s)
+        """,
+        {"ids": list(app_password_ids), "at": at},
+    )
+
+
 async def end_expired(conn: Conn, at: datetime) -> int:
     """Let the sessions of app passwords end that have expired since the last call; returns how many passwords."""
     cursor = await conn.execute(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailbox_sessions import store
@@ -26,6 +27,11 @@ async def finish_ends(conn: Conn, changes: Sequence[SessionEnd]) -> None:
 async def prune(conn: Conn, at: datetime) -> None:
     """Delete changes older than 30 days."""
     await store.delete_before(conn, at - _RETENTION)
+
+
+async def end_of_mailbox(conn: Conn, mailbox_id: UUID, at: datetime) -> None:
+    """End all sessions of a mailbox, with whichever password they were opened, and those of its owner."""
+    await store.end_of_mailbox(conn, mailbox_id, at)
 
 
 async def may_submit(conn: Conn, address: str, access: str, at: datetime) -> bool:

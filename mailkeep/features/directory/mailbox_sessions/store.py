@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
@@ -29,6 +30,26 @@ async def delete(conn: Conn, ids: Sequence[int]) -> None:
 async def delete_before(conn: Conn, before: datetime) -> None:
     """Delete changes older than `before`."""
     await conn.execute("DELETE FROM session_ends WHERE changed_at < %(before)s", {"before": before})
+
+
+async def end_of_mailbox(conn: Conn, mailbox_id: UUID, at: datetime) -> None:
+    """Give the access to a mailbox a new version, let its sessions end, and delete those of its owner."""
+    await conn.execute(
+        """
+        WITH changed AS (
+            UPDATE mailboxes SET access_version = nextval('access_versions'), credentials_epoch = credentials_epoch + 1,
+                                 surviving_session_id = NULL
+            WHERE id = %(id)s RETURNING id, access_version, address_key
+        ), owner_ends AS (
+            DELETE FROM owner_sessions s USING changed c WHERE s.mailbox_id = c.id
+        ), login_ends AS (
+            DELETE FROM pending_logins p USING changed c WHERE p.mailbox_id = c.id
+        )
+        INSERT INTO session_ends (id, subject, protocols, changed_at)
+        SELECT c.access_version, c.address_key, ARRAY['imap', 'pop3', 'sieve', 'smtp'], %(at)s FROM changed c
+        """,
+        {"id": mailbox_id, "at": at},
+    )
 
 
 async def is_current(conn: Conn, address: str, protocol: str, access: str, at: datetime) -> bool:

@@ -261,6 +261,11 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
     return await mailboxes.get(conn, who, mailbox_id)
 
 
+async def lock_and_find(conn: Conn, address: Address) -> SenderSuspension | None:
+    """The suspension of an address, locked until the transaction ends. Does not check the caller's permission."""
+    return await store.lock_and_find(conn, address.key)
+
+
 async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) -> Mailbox:
     """Lift the suspension of a mailbox's address, and return the mailbox. NOT_FOUND, FORBIDDEN."""
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)

@@ -8,6 +8,8 @@ skipped; `affected` counts the messages to which the action applied when it star
 Instead of an envelope sender that Mailkeep wrote (a rewritten sender, a bounce address) the queue shows, and its
 filters compare, the address that the sender chose.
 
+What an incident holds (`mailflow/incidents`) is released by its undo only, not by `release`.
+
 An action needs IDs or a filter; the filter `{}` selects all messages. `dry_run` only counts.
 
 After a full restore (`record/holds`) scheduled messages, webhook deliveries, mail of Mailkeep itself, the spool of

@@ -92,3 +92,12 @@ class QueueSlice:
     limit: int
     descending: bool
     after: tuple[datetime, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SenderQueue:
+    """The messages of a sender in the queue: the queue IDs of those that are not on hold, and of those that are."""
+
+    sender: str
+    waiting: list[str] = field(default_factory=list[str])
+    on_hold: list[str] = field(default_factory=list[str])

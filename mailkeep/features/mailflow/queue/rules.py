@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from mailkeep.features.mailflow.queue.model import QueueEntry, QueueFilter, QueueRecipient, QueueSelection, QueueSlice
+from mailkeep.features.mailflow.queue.model import (
+    QueueEntry,
+    QueueFilter,
+    QueueRecipient,
+    QueueSelection,
+    QueueSlice,
+    SenderQueue,
+)
 from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 
 # How Postfix's reasons begin if it defers recipients because of this server (lookups, processes, disk). The replies of
@@ -55,6 +62,15 @@ def matches(message: PostqueueEntry, filters: QueueFilter) -> bool:
     if filters.recipient is not None and not any(filters.recipient.casefold() in each for each in addresses):
         return False
     return filters.domain is None or any(each.endswith("@" + filters.domain.casefold()) for each in addresses)
+
+
+def group_by_sender(messages: Iterable[PostqueueEntry]) -> list[SenderQueue]:
+    """The queue IDs of the messages, by sender."""
+    groups: dict[str, SenderQueue] = {}
+    for message in messages:
+        group = groups.setdefault(message.sender, SenderQueue(message.sender))
+        (group.on_hold if message.queue_name == "hold" else group.waiting).append(message.queue_id)
+    return list(groups.values())
 
 
 def sort_and_slice(messages: Iterable[PostqueueEntry], page: QueueSlice) -> list[PostqueueEntry]:

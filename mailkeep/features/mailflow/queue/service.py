@@ -25,6 +25,7 @@ from mailkeep.features.mailflow.queue.model import (
     QueueFilter,
     QueueSelection,
     QueueSlice,
+    SenderQueue,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -33,6 +34,7 @@ from mailkeep.features.record.holds.model import HeldRows
 from mailkeep.features.record.messages import service as messages_history
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
+from mailkeep.features.record.restrictions import service as restrictions
 from mailkeep.mail.daemons import held_mail
 from mailkeep.mail.daemons.held_mail import HeldMail
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -64,7 +66,8 @@ async def page(app: App, filters: QueueFilter, page_request: PageRequest) -> Pag
 
 
 async def act(app: App, who: Principal, action: Action, selection: QueueSelection, *, dry_run: bool) -> Affected:
-    """Apply an action to messages of the queue; the numbers. `dry_run`: only count them. UNAVAILABLE.
+    """Apply an action to messages of the queue; the numbers. `dry_run`: only count them. UNAVAILABLE. What incidents
+    hold is not released.
 
     The release of all messages also releases what is held outside the queue, and works in both profiles. Rows are
     released after the mail: if the process `node` is away, all stays on hold.
@@ -72,9 +75,11 @@ async def act(app: App, who: Principal, action: Action, selection: QueueSelectio
     releases_rows = action == "release" and selection.is_all
     if not releases_rows:
         expect_full_profile(app)
-    argument = {"action": action, "selection": asdict(selection), "dry_run": dry_run}
+    argument: dict[str, Any] = {"action": action, "selection": asdict(selection), "dry_run": dry_run}
     task, rows = None, HeldRows()
     async with app.db.tx() as conn:
+        if action == "release":
+            argument["except_ids"] = sorted(await restrictions.filter_restricted(conn, "queued_message", None))
         if app.settings.is_full_profile:
             task = await node_tasks.submit(conn, app, "queue.act", argument)
         if releases_rows:
@@ -107,9 +112,23 @@ async def flush(app: App, queue_ids: Sequence[str]) -> int:
     """Attempt the delivery of these messages now; returns how many are in the queue. The caller checks permissions and
     records the action. UNAVAILABLE.
     """
+    return await apply(app, "flush", queue_ids)
+
+
+async def apply(app: App, action: Action, queue_ids: Sequence[str]) -> int:
+    """Apply an action to these messages; returns to how many. It also releases what incidents hold. The caller checks
+    permissions and records the action. UNAVAILABLE.
+    """
     expect_full_profile(app)
-    argument = {"action": "flush", "selection": asdict(QueueSelection(ids=tuple(queue_ids))), "dry_run": False}
+    argument = {"action": action, "selection": asdict(QueueSelection(ids=tuple(queue_ids))), "dry_run": False}
     return int((await node_tasks.run(app, "queue.act", argument))["affected"])
+
+
+async def list_by_sender(app: App) -> list[SenderQueue]:
+    """The queue IDs of all messages, by sender. UNAVAILABLE."""
+    expect_full_profile(app)
+    result = await node_tasks.run(app, "queue.list_by_sender", {})
+    return msgspec.convert(result["senders"], list[SenderQueue])
 
 
 def _audit_action(action: Action, selection: QueueSelection, rows: HeldRows) -> AuditAction:
@@ -146,6 +165,7 @@ def task_handlers(app: App, paths: InstancePaths) -> Mapping[str, TaskHandler]:
     return {
         "queue.list": partial(_list, list_queue, paths.postfix_queue),
         "queue.act": partial(_act, list_queue, paths),
+        "queue.list_by_sender": partial(_list_by_sender, list_queue),
     }
 
 
@@ -168,10 +188,16 @@ async def _list(list_queue: _ListQueue, queue: Path, argument: Mapping[str, Any]
     return {"messages": [replace(each, next_attempt_at=next_attempts.get(each.queue_id)) for each in entries]}
 
 
+async def _list_by_sender(list_queue: _ListQueue, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"senders": [asdict(each) for each in rules.group_by_sender(await list_queue())]}
+
+
 async def _act(list_queue: _ListQueue, paths: InstancePaths, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     action: Action = msgspec.convert(argument["action"], Action)
     selection = msgspec.convert(argument["selection"], QueueSelection)
     ids = postfix_queue.select_ids(action, rules.select(await list_queue(), selection))
+    except_ids = set[str](argument.get("except_ids", ()))
+    ids = [each for each in ids if each not in except_ids]
     is_dry, stored_apart = bool(argument["dry_run"]), HeldMail()
     if not is_dry:
         await postfix_queue.apply_action(paths.postfix_conf, action, ids)

@@ -14,6 +14,7 @@ from mailkeep.features.directory.dkim_rotation.model import DomainDkimDue
 from mailkeep.features.directory.dns_checks.model import DomainDnsFailed, DomainDnsRecovered
 from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
+from mailkeep.features.mailflow.incidents.model import SystemIncident
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
 from mailkeep.features.record.events.model import (
     EventPayload,
@@ -223,6 +224,7 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         SystemBackupUnverified,
         SystemBackupLate,
         SystemSuspension,
+        SystemIncident,
         SystemAlert,
         SystemWebhookDisabled,
     )

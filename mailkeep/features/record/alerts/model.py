@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
+
 Area = Literal["health", "abuse"]
 Severity = Literal["warning", "critical"]
 AlertState = Literal["open", "acknowledged", "resolved"]
@@ -34,7 +36,11 @@ class AlertProblem:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert. `in_order_since`: when the problem was not seen for the first time since it was last seen."""
+    """An alert. `in_order_since`: when the problem was not seen for the first time since it was last seen.
+
+    `changed_at`: when state, severity or note changed. `unmailed`: the change that is to be mailed; `mailed_at`: when
+    it was last mailed.
+    """
 
     id: UUID
     area: Area
@@ -52,6 +58,30 @@ class Alert:
     in_order_since: datetime | None
     resolved_at: datetime | None
     note: str | None
+    changed_at: datetime
+    unmailed: Change | None
+    mailed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertFilter:
+    """Filters of the list; `domains` are those that the caller sees, None for all."""
+
+    area: Area
+    domains: list[UUID] | None
+    state: AlertState | Literal["unresolved"] | None = None
+    kind: str | None = None
+    domain_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertChange:
+    """What an administrator does with an alert; `note` None keeps the earlier one."""
+
+    area: Area
+    alert_id: UUID
+    note: str | None = None
+    if_match: IfMatch = ANY_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,28 @@
-"""Report problems."""
+"""Report problems; list, acknowledge and resolve alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from uuid import UUID
 
+from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import uuid7
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.alerts import rules, store
-from mailkeep.features.record.alerts.model import Alert, AlertProblem, Area, Change
+from mailkeep.features.record.alerts import rules, store, wire
+from mailkeep.features.record.alerts.model import Alert, AlertChange, AlertFilter, AlertProblem, Area, Change
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
+
+AlertNote, AlertResponse, alert_response = wire.AlertNote, wire.AlertResponse, wire.alert_response
+"""For `mailflow/incidents`, which resolves alerts about abuse."""
+
+_RETENTION = timedelta(days=90)
+_NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
 
 
 async def report(
@@ -44,7 +56,83 @@ async def report(
             await _tell(conn, at, step.alert, step.change)
 
 
+async def page(conn: Conn, who: Principal, filters: AlertFilter, page_request: PageRequest) -> Page[Alert]:
+    """A page of the alerts of an area that the caller may see. DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    if filters.domain_id is not None:
+        if await store.find_domain(conn, filters.domain_id) is None:
+            raise DomainNotFound
+        allow_on(who, "alert.list", filters.domain_id)
+    return await store.page(conn, filters, page_request)
+
+
+async def get(conn: Conn, who: Principal, area: Area, alert_id: UUID) -> Alert:
+    """The alert; one about no domain is for callers that see all domains.
+
+    NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
+    """
+    return await _get(conn, who, "alert.read", area, alert_id)
+
+
+async def acknowledge(conn: Conn, who: Principal, at: datetime, change: AlertChange) -> Alert:
+    """Record that somebody looks after an alert. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED,
+    CONFLICT `resolved`.
+    """
+    alert = await _lock(conn, who, change)
+    changed = rules.acknowledge(alert, change.note, at)
+    await store.save(conn, changed)
+    await _audit(conn, who, at, "alert.acknowledge", alert, changed)
+    return changed
+
+
+async def resolve(conn: Conn, who: Principal, at: datetime, change: AlertChange) -> Alert:
+    """End an alert; a problem that lasts is seen again and opens another one. Errors as `acknowledge`.
+
+    Run it in a transaction, as the last thing: it lets others that report in this area wait.
+    """
+    alert = await _lock(conn, who, change)
+    changed = rules.resolve(alert, change.note, at)
+    await store.save(conn, changed)
+    await _audit(conn, who, at, "alert.resolve", alert, changed)
+    await _emit(conn, at, changed, f"{changed.kind}_resolved", changed.note or "An administrator has resolved it.")
+    return changed
+
+
+async def prune(conn: Conn, at: datetime) -> None:
+    """Delete the alerts that were resolved more than 90 days ago."""
+    await store.delete_resolved(conn, at - _RETENTION)
+
+
+async def _get(conn: Conn, who: Principal, action: str, area: Area, alert_id: UUID) -> Alert:
+    alert = await store.find(conn, area, alert_id)
+    if alert is None:
+        raise NotFound
+    allow_on(who, action, alert.domain_id or _NO_DOMAIN)
+    return alert
+
+
+async def _lock(conn: Conn, who: Principal, change: AlertChange) -> Alert:
+    await store.lock(conn, change.area)
+    alert = await _get(conn, who, "alert.write", change.area, change.alert_id)
+    change.if_match.check(alert.changed_at)
+    return alert
+
+
+async def _audit(conn: Conn, who: Principal, at: datetime, action: str, before: Alert, after: Alert) -> None:
+    domain = await store.find_domain(conn, after.domain_id) if after.domain_id else None
+    target = AuditTarget("alert", after.id, after.domain_id, domain)
+    details = {"kind": after.kind, "subject": after.subject}
+    await audit.record(conn, who, at, AuditAction(action, target, _audit_fields(before), _audit_fields(after), details))
+
+
+def _audit_fields(alert: Alert) -> dict[str, object]:
+    return {"state": alert.state, "note": alert.note}
+
+
 async def _tell(conn: Conn, at: datetime, alert: Alert, change: Change) -> None:
     name = f"{alert.kind}_recovered" if change == "resolved" else alert.kind
-    payload = SystemAlert(alert=name, alert_id=str(alert.id), about=alert.subject, reason=alert.reason)
+    await _emit(conn, at, alert, name, alert.reason)
+
+
+async def _emit(conn: Conn, at: datetime, alert: Alert, name: str, reason: str) -> None:
+    payload = SystemAlert(alert=name, alert_id=str(alert.id), about=alert.subject, reason=reason)
     await events.emit(conn, at, Event(alert.domain_id, None, payload))

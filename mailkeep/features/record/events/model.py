@@ -25,6 +25,7 @@ Kind = Literal[
     "domain.dns_recovered",
     "domain.dkim_due",
     "system.suspension",
+    "system.incident",
     "system.alert",
     "system.drift",
     "system.backup_failed",

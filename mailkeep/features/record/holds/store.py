@@ -82,10 +82,12 @@ async def hold(conn: Conn) -> HeldRows:
 
 
 async def release(conn: Conn) -> HeldRows:
-    """Release what is held: workers are woken by the commit."""
+    """Release what is held, except what an incident holds: workers are woken by the commit."""
     cursor = await conn.execute(
         """
-        WITH messages AS (UPDATE scheduled_messages SET held = false WHERE held RETURNING 1),
+        WITH messages AS (
+            UPDATE scheduled_messages s SET held = false
+             WHERE s.held AND NOT is_restricted('scheduled_message', s.message_id) RETURNING 1),
              deliveries AS (UPDATE webhook_deliveries SET held = false WHERE held RETURNING 1),
              mails AS (UPDATE system_mail SET held = false WHERE held RETURNING 1)
         SELECT (SELECT count(*) FROM messages) AS scheduled_messages,
@@ -103,7 +105,8 @@ async def count(conn: Conn) -> HeldRows:
     """Count what is held."""
     cursor = await conn.execute(
         """
-        SELECT (SELECT count(*) FROM scheduled_messages s WHERE s.held) AS scheduled_messages,
+        SELECT (SELECT count(*) FROM scheduled_messages s
+                 WHERE s.held AND NOT is_restricted('scheduled_message', s.message_id)) AS scheduled_messages,
                (SELECT count(*) FROM webhook_deliveries d WHERE d.held) AS webhook_deliveries,
                (SELECT count(*) FROM system_mail s WHERE s.held) AS system_mails
         """

@@ -27,6 +27,9 @@ list_unknown = store.list_unknown
 delete = store.delete
 count_of_domain = store.count_of_domain
 count_of_keys = store.count_of_keys
+list_of_sender = store.list_of_sender
+hold = store.hold
+release = store.release
 
 
 async def insert(conn: Conn, at: datetime, rows: Sequence[Message], jobs: Sequence[NewScheduledMessage]) -> None:

@@ -325,6 +325,46 @@ async def list_unknown(conn: Conn, limit: int) -> list[UUID]:
     return [row["message_id"] for row in await cursor.fetchall()]
 
 
+async def list_of_sender(
+    conn: Conn, mailbox_id: UUID | None, key_ids: Collection[UUID], admin_id: UUID | None
+) -> list[UUID]:
+    """The messages that can still be held: from a mailbox's address, of keys, or of an administrator."""
+    cursor = await conn.execute(
+        """
+        SELECT s.message_id FROM scheduled_messages s
+        WHERE s.due_at IS NOT NULL AND (
+            s.key_id = ANY(%(keys)s) OR s.admin_id = %(admin_id)s OR (
+                s.domain_id = (SELECT b.domain_id FROM mailboxes b WHERE b.id = %(mailbox_id)s)
+                AND EXISTS (SELECT FROM messages m
+                            CROSS JOIN LATERAL mta_mailbox_of(split_part(m.from_address, '@', 1),
+                                                              split_part(m.from_address, '@', 2)) o
+                            WHERE m.id = s.message_id AND o.id = %(mailbox_id)s)))
+        ORDER BY s.message_id
+        """,
+        {"mailbox_id": mailbox_id, "keys": list(key_ids), "admin_id": admin_id},
+    )
+    return [row["message_id"] for row in await cursor.fetchall()]
+
+
+async def hold(conn: Conn, message_ids: Collection[UUID]) -> None:
+    """Hold messages: no worker claims them."""
+    await conn.execute(
+        "UPDATE scheduled_messages SET held = true WHERE message_id = ANY(%(ids)s)", {"ids": list(message_ids)}
+    )
+
+
+async def release(conn: Conn, message_ids: Collection[UUID]) -> None:
+    """Release messages, unless a full restore holds them."""
+    await conn.execute(
+        """
+        UPDATE scheduled_messages SET held = false
+        WHERE message_id = ANY(%(ids)s) AND NOT EXISTS (SELECT FROM restored_backup r WHERE r.released_at IS NULL)
+        """,
+        {"ids": list(message_ids)},
+    )
+    await conn.execute("SELECT wake_workers('scheduled')")
+
+
 async def delete(conn: Conn, message_ids: Collection[UUID]) -> None:
     """Delete messages with their contents."""
     await conn.execute("DELETE FROM scheduled_messages WHERE message_id = ANY(%(ids)s)", {"ids": list(message_ids)})

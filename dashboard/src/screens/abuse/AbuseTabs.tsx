@@ -1,0 +1,6 @@
+import { SiblingTabs } from '../../layout/Navigation'
+
+/** Links between the screens of the entry Abuse. */
+export function AbuseTabs() {
+  return <SiblingTabs screen="incidents" label="Abuse" first="Incidents" />
+}

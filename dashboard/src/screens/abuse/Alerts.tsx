@@ -1,0 +1,221 @@
+import { Button, Checkbox, Group, Modal, Textarea } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, fetchPage, client, type Schema } from '../../api/client'
+import { versionQuery } from '../../api/queries'
+import { Allowed } from '../../access/Allowed'
+import { PATHS } from '../../paths'
+import { Badge } from '../../ui/Badge'
+import { type Column, DataList } from '../../ui/DataList'
+import { EmptyState } from '../../ui/Empty'
+import { ChoiceFilter, Filters } from '../../ui/Filters'
+import { Form, FormButtons } from '../../ui/Form'
+import { LinkButton } from '../../ui/links'
+import { NoMatches } from '../../ui/NoMatches'
+import { Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+import { useApiMutation, useForm } from '../../ui/useForm'
+import { DomainFilter } from '../domains/DomainFilter'
+import { INVALIDATES } from '../incidents/IncidentForm'
+import { AbuseTabs } from './AbuseTabs'
+
+type Alert = Schema['AlertResponse']
+
+const route = getRouteApi('/app/alerts')
+const FILTERS = ['domain', 'state']
+
+export function Alerts() {
+  const { domain, state } = route.useSearch()
+  const [changed, setChanged] = useState<{ alert: Alert; to: 'acknowledge' | 'resolve' } | null>(null)
+  const close = () => setChanged(null)
+  return (
+    <Page title="Alerts" lead="Senders and domains that behave unlike before, or above a threshold.">
+      <AbuseTabs />
+      <Filters names={FILTERS}>
+        <DomainFilter />
+        <ChoiceFilter
+          name="state"
+          label="State"
+          data={['unresolved', 'open', 'acknowledged', 'resolved'].map((value) => ({ value, label: value }))}
+        />
+      </Filters>
+      <DataList
+        label="Alerts"
+        queryKey={['alerts', 'list', domain, state]}
+        load={(page) =>
+          fetchPage(
+            client.GET('/abuse/alerts', {
+              params: {
+                query: {
+                  ...page,
+                  sort: page.sort as 'created_at',
+                  ...(domain && { domain_id: domain }),
+                  ...(state && { state: state as 'open' }),
+                },
+              },
+            }),
+          )
+        }
+        columns={columns((alert, to) => setChanged({ alert, to }))}
+        rowKey={(row) => row.id}
+        empty={
+          domain || state ? (
+            <NoMatches what="alerts" filters={FILTERS} />
+          ) : (
+            <EmptyState icon="shield" title="No alerts">
+              When a sender has too many bounces or complaints, or sends far more than usual, it is shown here until that has ended.
+            </EmptyState>
+          )
+        }
+      />
+      <Modal opened={changed?.to === 'acknowledge'} onClose={close} title="Acknowledge alert">
+        {changed?.to === 'acknowledge' && <AcknowledgeForm alert={changed.alert} onDone={close} />}
+      </Modal>
+      <Modal opened={changed?.to === 'resolve'} onClose={close} title="Resolve alert">
+        {changed?.to === 'resolve' && <ResolveForm alert={changed.alert} onDone={close} />}
+      </Modal>
+    </Page>
+  )
+}
+
+function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void): readonly Column<Alert>[] {
+  return [
+    {
+      header: 'About',
+      cell: (row) => (
+        <span className="strong party" title={row.subject}>
+          {row.subject.includes('@') ? (
+            <Link to={PATHS.messages} search={{ from: row.subject }}>
+              {row.subject}
+            </Link>
+          ) : (
+            row.subject
+          )}
+        </span>
+      ),
+    },
+    {
+      header: 'Problem',
+      wide: true,
+      cell: (row) => (
+        <span title={row.note ? `${row.reason} Note: ${row.note}` : row.reason}>
+          {row.reason}
+          {row.note && <span className="muted"> {row.note}</span>}
+        </span>
+      ),
+    },
+    { header: 'Severity', cell: (row) => <Badge tone={row.severity === 'critical' ? 'bad' : 'warn'}>{row.severity}</Badge> },
+    { header: 'State', cell: (row) => <Badge tone={row.state === 'open' ? 'warn' : 'calm'}>{row.state}</Badge> },
+    { header: 'Since', cell: (row) => <Time at={row.created_at} form="ago" /> },
+    {
+      header: '',
+      align: 'right',
+      cell: (row) => (
+        <Group gap={4} wrap="nowrap" justify="flex-end">
+          {row.state === 'open' && (
+            <Allowed action="alert.write">
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                aria-label={`Acknowledge the alert about ${row.subject}`}
+                onClick={() => onChange(row, 'acknowledge')}
+              >
+                Acknowledge
+              </Button>
+            </Allowed>
+          )}
+          {row.state !== 'resolved' && (
+            <Allowed action="alert.write">
+              <Button
+                variant="subtle"
+                size="compact-sm"
+                aria-label={`Resolve the alert about ${row.subject}`}
+                onClick={() => onChange(row, 'resolve')}
+              >
+                Resolve
+              </Button>
+            </Allowed>
+          )}
+          {row.state !== 'resolved' && row.subject.includes('@') && (
+            <Allowed action="incident.write">
+              <LinkButton
+                to={PATHS.incidents}
+                search={{ new: 'yes', address: row.subject }}
+                variant="subtle"
+                color="red"
+                size="compact-sm"
+                aria-label={`New incident about ${row.subject}`}
+              >
+                Incident
+              </LinkButton>
+            </Allowed>
+          )}
+        </Group>
+      ),
+    },
+  ]
+}
+
+function AcknowledgeForm({ alert, onDone }: { alert: Alert; onDone: () => void }) {
+  const save = useApiMutation({
+    request: ({ note }: { note: string }) =>
+      fetchData(client.POST('/abuse/alerts/{id}/acknowledge', { params: { path: { id: alert.id } }, body: { ...(note && { note }) } })),
+    invalidates: ['alerts', 'abuse'],
+    message: 'Nobody is reminded of this alert any more.',
+    onSuccess: () => {
+      form.markSaved()
+      onDone()
+    },
+  })
+  const form = useForm({ note: '' }, save.error)
+  return (
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      isDirty={form.isDirty}
+      formFields={form.names}
+      actions={<FormButtons submit="Acknowledge" isPending={save.isPending} onCancel={onDone} />}
+    >
+      <p className="muted">{alert.reason}</p>
+      <Textarea label="Note" description="What others should know" autosize minRows={2} data-autofocus {...form.textField('note')} />
+    </Form>
+  )
+}
+
+function ResolveForm({ alert, onDone }: { alert: Alert; onDone: () => void }) {
+  const isFull = useQuery(versionQuery()).data?.profile === 'full'
+  const initial = { note: '', unsuspend: false, revoke_app_passwords: false, purge_queue: false }
+  const save = useApiMutation({
+    request: ({ note, ...actions }: typeof initial) =>
+      fetchData(
+        client.POST('/abuse/alerts/{id}/resolve', { params: { path: { id: alert.id } }, body: { ...actions, ...(note && { note }) } }),
+      ),
+    invalidates: INVALIDATES,
+    message: 'The alert is resolved.',
+    onSuccess: () => {
+      form.markSaved()
+      onDone()
+    },
+  })
+  const form = useForm(initial, save.error)
+  return (
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      isDirty={form.isDirty}
+      formFields={form.names}
+      actions={<FormButtons submit="Resolve" isPending={save.isPending} onCancel={onDone} />}
+    >
+      <p className="muted">{alert.reason} If the problem lasts, another alert opens.</p>
+      {alert.subject.includes('@') && (
+        <>
+          <Checkbox label="Lift the suspension" {...form.checkbox('unsuspend')} />
+          <Checkbox label="Delete all app passwords" {...form.checkbox('revoke_app_passwords')} />
+          {isFull && <Checkbox label="Delete its queued mail" {...form.checkbox('purge_queue')} />}
+        </>
+      )}
+      <Textarea label="Note" description="What others should know" autosize minRows={2} data-autofocus {...form.textField('note')} />
+    </Form>
+  )
+}
