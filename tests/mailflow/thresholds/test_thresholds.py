@@ -125,7 +125,8 @@ async def test_a_domain_that_is_added_again_starts_without_thresholds(api: Api):
     ],
 )
 async def test_invalid_values_are_refused_and_change_nothing(api: Api, values: dict[str, float], field: str):
-    refused = await change(api.adam, DOMAIN, **values)
+    body = {"scope": "domain", "id": str(DOMAIN), "values": values}
+    refused = await api.adam.patch("/abuse/thresholds", body)
     assert refused.code == "INVALID_FIELD"
     assert refused.json["error"]["details"]["fields"][0]["field"] == field
     assert await api.sql("SELECT FROM thresholds") == []

@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * Get the limits and thresholds for sending and forwarding
-         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox. Those `per_hour` are recipients per rolling hour; with `scope=domain` also the usage of the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
+         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox. They are recipients per rolling hour; with `scope=domain` also the usage of the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
          */
         get: operations["getAbuseThresholds"];
         put?: never;
@@ -9429,12 +9429,6 @@ export interface components {
         };
         /** @description Changed thresholds; null: as the wider scope. */
         ThresholdChanges: {
-            bounce_act_percent?: number | null;
-            bounce_minimum?: number | null;
-            bounce_warn_percent?: number | null;
-            complaint_act_percent?: number | null;
-            complaint_minimum?: number | null;
-            complaint_warn_percent?: number | null;
             domain_per_hour?: number | null;
             forward_per_hour?: number | null;
             sender_per_hour?: number | null;
