@@ -355,6 +355,11 @@ async def by_scope(factory: ObjectFactory, actor: Actor, case: str) -> CallArgum
     return CallArguments(query={} if case == NONE else {"scope": "domain", "id": domain_id_for(case)})
 
 
+def threshold_change(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    scope = {"scope": "global"} if case == NONE else {"scope": "domain", "id": domain_id_for(case)}
+    return scope | {"values": {"sender_per_hour": 900 - next(factory.counter) % 100}}
+
+
 async def by_stream(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     """The stream with all past events, which ends immediately."""
     arguments = await by_filter(factory, actor, case)
@@ -1438,6 +1443,7 @@ ROWS: dict[str, Row] = {
     "DELETE /me/sieve/{name}": Row(any_id, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
     "POST /me/sieve/{name}/activate": Row(any_id, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
     "GET /abuse/thresholds": Row(by_scope, **LISTED),
+    "PATCH /abuse/thresholds": Row(by_body(threshold_change), **IN_BODY),
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
@@ -1746,7 +1752,7 @@ ACTIONS_BY_ROLE = {
         "message.schedule", "message.resend", "message.retry", "send", "sieve.check",
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
-        "filter.read", "filter.write",
+        "filter.read", "filter.write", "threshold.list", "threshold.write",
         "alert.list", "alert.read", "alert.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
@@ -1785,7 +1791,8 @@ ACTIONS_BY_SCOPE = {
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
         "message.list", "message.totals", "analytics.read",
-        "event.list", "suspension.list", "incident.list", "alert.list", "webhook.list", "sieve.check", "template.list",
+        "event.list", "suspension.list", "threshold.list", "incident.list", "alert.list", "webhook.list", "sieve.check",
+        "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",
     },

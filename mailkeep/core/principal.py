@@ -162,6 +162,8 @@ POLICY: dict[str, PolicyRule] = {
     "unsubscribe_group.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "unsubscribe_group.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "unsubscribe_group.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "threshold.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "threshold.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),
     "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),

@@ -1641,6 +1641,19 @@ TABLE templates
     CREATE INDEX templates_by_update ON templates USING btree (updated_at, id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE thresholds
+    domain_id uuid
+    mailbox_id uuid
+    name text NOT NULL
+    value double precision NOT NULL
+    highest double precision
+    CONSTRAINT thresholds_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT thresholds_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT thresholds_of_domain UNIQUE (domain_id, name)
+    CONSTRAINT thresholds_of_mailbox UNIQUE (mailbox_id, name)
+    CONSTRAINT thresholds_of_one CHECK ((num_nonnulls(domain_id, mailbox_id) = 1))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE totp_secrets
     account_id uuid NOT NULL DEFAULT COALESCE(admin_id, mailbox_id)
     admin_id uuid
@@ -1751,16 +1764,16 @@ FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_a
 FUNCTION alias_state(p_alias_id uuid, p_visible uuid[], OUT state text, OUT warnings jsonb, OUT walked integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, state text, warnings jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION begin_scheduled(p_at timestamp with time zone, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION begin_submission(p_at timestamp with time zone, p_since timestamp with time zone, p_envelope jsonb, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint) RETURNS TABLE(outcome text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_scheduled(p_at timestamp with time zone, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb) RETURNS TABLE(verdict text, retry_after integer, exceeded bigint); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer, exceeded bigint); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_submission(p_at timestamp with time zone, p_since timestamp with time zone, p_envelope jsonb, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint) RETURNS TABLE(outcome text, retry_after integer, exceeded bigint); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_dns_checks(p_at timestamp with time zone, p_until timestamp with time zone, p_limit integer, p_rate integer, p_cost integer, p_regular boolean) RETURNS SETOF dns_checks; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_outcome(claim submission_envelopes, p_body_hash bytea) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer, exceeded bigint); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer, exceeded bigint); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION counted_domain(p_name text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION counted_senders(p_senders text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
@@ -1776,6 +1789,7 @@ FUNCTION domains_update_dns() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
 FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION effective_thresholds(p_sender text, p_domain text, p_names text[], p_values double precision[]) RETURNS TABLE(name text, value double precision, source text, highest double precision); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_invitation() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_key_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
@@ -1783,6 +1797,7 @@ FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RET
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION filter_policy(p_domain_id uuid, p_mailbox_id uuid, p_values text[], OUT junk_score double precision, OUT junk_scope text, OUT reject_score double precision, OUT reject_scope text, OUT entries jsonb) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION forward_limit(p_domain text, p_limit bigint) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

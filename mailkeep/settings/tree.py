@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mailkeep.settings.abuse import AbuseSettings
 from mailkeep.settings.backup import BackupSettings
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
@@ -203,21 +204,6 @@ class AuthSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AbuseSettings:
-    """Limits of recipients per rolling hour."""
-
-    sender_per_hour: int = _setting(1000, "Per sender address, which is suspended beyond it.", low=1, high=10**9)
-    domain_per_hour: int = _setting(10_000, "Per domain; further recipients are refused.", low=1, high=10**9)
-    forward_per_hour: int = _setting(
-        10_000,
-        "External recipients to which aliases, forwards and Sieve redirects of one domain forward mail; further ones "
-        "are deferred.",
-        low=1,
-        high=10**9,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
     """How long data is kept."""
 
@@ -292,7 +278,7 @@ class Settings:
     limits: LimitsSettings = LimitsSettings()
     sessions: SessionsSettings = SessionsSettings()
     auth: AuthSettings = AuthSettings()
-    abuse: AbuseSettings = AbuseSettings()
+    abuse: AbuseSettings = AbuseSettings()  # noqa: RUF009 - frozen
     retention: RetentionSettings = RetentionSettings()
     events: EventsSettings = EventsSettings()
     oidc: OidcSettings = OidcSettings()  # noqa: RUF009 - frozen

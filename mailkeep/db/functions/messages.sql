@@ -31,24 +31,25 @@ $$;
 CREATE OR REPLACE FUNCTION begin_sends(
     p_at timestamptz, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb)
-RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (verdict text, retry_after integer, exceeded bigint) LANGUAGE plpgsql AS $$
 DECLARE
     durable  constant text := current_setting('synchronous_commit');
     counted  uuid[];
     number   integer := 0;
-    exceeded boolean := false;
+    suspends boolean := false;
 BEGIN
-    FOR verdict, retry_after IN
-        SELECT c.verdict, c.retry_after FROM count_sends(p_at, p_senders, p_recipients, p_sender_limit, p_domain_limit, false) c
+    FOR verdict, retry_after, exceeded IN
+        SELECT c.verdict, c.retry_after, c.exceeded
+          FROM count_sends(p_at, p_senders, p_recipients, p_sender_limit, p_domain_limit, false) c
     LOOP
         number := number + 1;
-        exceeded := exceeded OR verdict = 'sender_rate';
+        suspends := suspends OR verdict = 'sender_rate';
         IF verdict = 'counted' THEN
             counted := counted || p_ids[number];
         END IF;
         RETURN NEXT;
     END LOOP;
-    IF NOT exceeded AND counted IS NOT NULL THEN
+    IF NOT suspends AND counted IS NOT NULL THEN
         PERFORM set_config('synchronous_commit', durable, true);  -- count_sends has turned it off for the counts
         PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, counted);
     END IF;
@@ -62,13 +63,14 @@ $$;
 CREATE OR REPLACE FUNCTION begin_scheduled(
     p_at timestamptz, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint,
     p_domain_limit bigint, p_messages jsonb, p_rows jsonb)
-RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (verdict text, retry_after integer, exceeded bigint) LANGUAGE plpgsql AS $$
 DECLARE
     claimed   uuid[];
     positions integer[];
     begun     uuid[] := '{}';
     verdicts  text[] := array_fill('gone'::text, ARRAY[cardinality(p_ids)]);
     waits     integer[] := array_fill(NULL::integer, ARRAY[cardinality(p_ids)]);
+    limits    bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(p_ids)]);
     number    integer := 0;
 BEGIN
     PERFORM FROM scheduled_messages s JOIN unnest(p_ids, p_claims) c (id, claims) ON c.id = s.message_id
@@ -81,8 +83,8 @@ BEGIN
          ORDER BY m.id FOR UPDATE OF m);
     positions := ARRAY(SELECT i FROM generate_subscripts(p_ids, 1) i WHERE p_ids[i] = ANY (claimed) ORDER BY i);
     IF positions <> '{}' THEN
-        FOR verdict, retry_after IN
-            SELECT c.verdict, c.retry_after
+        FOR verdict, retry_after, exceeded IN
+            SELECT c.verdict, c.retry_after, c.exceeded
               FROM count_sends(p_at, ARRAY(SELECT p_senders[i] FROM unnest(positions) WITH ORDINALITY u (i, n) ORDER BY n),
                                ARRAY(SELECT p_recipients[i] FROM unnest(positions) WITH ORDINALITY u (i, n) ORDER BY n),
                                p_sender_limit, p_domain_limit, true) c
@@ -90,6 +92,7 @@ BEGIN
             number := number + 1;
             verdicts[positions[number]] := verdict;
             waits[positions[number]] := retry_after;
+            limits[positions[number]] := exceeded;
             IF verdict = 'counted' THEN
                 begun := begun || p_ids[positions[number]];
             END IF;
@@ -105,7 +108,8 @@ BEGIN
           FROM jsonb_to_recordset(p_messages) t(id uuid, status text, mail_from text, size bigint)
          WHERE m.id = t.id AND t.id = ANY (begun);
     END IF;
-    RETURN QUERY SELECT v.verdict, v.wait FROM unnest(verdicts, waits) WITH ORDINALITY v (verdict, wait, n) ORDER BY v.n;
+    RETURN QUERY SELECT v.verdict, v.wait, v.most
+                   FROM unnest(verdicts, waits, limits) WITH ORDINALITY v (verdict, wait, most, n) ORDER BY v.n;
 END
 $$;
 

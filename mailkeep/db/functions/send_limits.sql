@@ -59,15 +59,37 @@ LANGUAGE sql STABLE AS $$
                 + interval '61 minutes' - p_at))::integer
 $$;
 
+-- The thresholds of a sender (NULL: of a domain alone): the most specific value that is set, else that of the settings
+-- (p_values). `highest` is what an administrator of all domains allows; a domain_admin's value never exceeds it, also
+-- if it was lowered later. The rules are in mailkeep/features/mailflow/thresholds.
+CREATE OR REPLACE FUNCTION effective_thresholds(
+    p_sender text, p_domain text, p_names text[], p_values double precision[])
+RETURNS TABLE (name text, value double precision, source text, highest double precision) LANGUAGE sql STABLE AS $$
+    SELECT t.name, least(t.chosen, t.highest),
+           CASE WHEN t.chosen > t.highest THEN t.highest_source ELSE t.source END, t.highest
+      FROM (SELECT n.name, coalesce(m.value, d.value, n.value) AS chosen,
+                   CASE WHEN m.value IS NOT NULL THEN 'mailbox' WHEN d.value IS NOT NULL THEN 'domain' ELSE 'global' END
+                   AS source,
+                   coalesce(m.highest, d.highest, n.value) AS highest,
+                   CASE WHEN m.highest IS NOT NULL THEN 'mailbox' WHEN d.highest IS NOT NULL THEN 'domain' ELSE 'global' END
+                   AS highest_source
+              FROM unnest(p_names, p_values) n (name, value)
+              LEFT JOIN mailboxes b ON b.address_key = p_sender AND b.deleted_at IS NULL
+              LEFT JOIN thresholds m ON m.mailbox_id = b.id AND m.name = n.name
+              LEFT JOIN domains o ON o.name = p_domain
+              LEFT JOIN thresholds d ON d.domain_id = o.id AND d.name = n.name) t
+$$;
+
 -- Checks messages (address key of the sender, number of recipients) against the send limits, in their order, and
--- counts those that may be sent. The verdict of each message: counted, suspended, message_above_threshold, sender_rate
--- (the sender is to be suspended), domain_rate. Without p_may_suspend nothing is counted if a sender is to be suspended:
+-- counts those that may be sent. p_sender_limit and p_domain_limit are those of the settings. The verdict of each message:
+-- counted, suspended, message_above_threshold, sender_rate (the sender is to be suspended), domain_rate, the last three with
+-- the limit that it exceeds. Without p_may_suspend nothing is counted if a sender is to be suspended:
 -- the caller repeats the call in a transaction that also writes the suspension. The locks are held until the
 -- transaction ends.
 CREATE OR REPLACE FUNCTION count_sends(
     p_at timestamptz, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_may_suspend boolean)
-RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql
+RETURNS TABLE (verdict text, retry_after integer, exceeded bigint) LANGUAGE plpgsql
 -- One plan for all calls: planning each call costs more than a better plan saves.
 SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
@@ -76,7 +98,10 @@ DECLARE
     suspended text[];
     earlier   bigint[];  -- recipients by subject, before this call
     used      bigint[];  -- recipients by subject, with this call
-    exceeded  boolean := false;
+    suspends  boolean := false;
+    own       boolean := EXISTS (SELECT FROM thresholds);
+    sender_limit bigint := p_sender_limit;
+    domain_limit bigint := p_domain_limit;
     sender    integer;
     domain    integer;
     size      integer;   -- recipients of the message
@@ -95,26 +120,36 @@ BEGIN
         sender := array_position(subjects, counted[i]);
         domain := array_position(subjects, split_part(counted[i], '@', -1));
         size := p_recipients[i];
+        IF own THEN
+            SELECT max(t.value) FILTER (WHERE t.name = 'sender_per_hour'), max(t.value) FILTER (WHERE t.name = 'domain_per_hour')
+              INTO sender_limit, domain_limit
+              FROM effective_thresholds(counted[i], subjects[domain], ARRAY['sender_per_hour', 'domain_per_hour'],
+                                        ARRAY[p_sender_limit, p_domain_limit]::double precision[]) t;
+        END IF;
         verdict := CASE
             WHEN p_senders[i] = ANY (suspended) OR counted[i] = ANY (suspended) THEN 'suspended'
-            WHEN size > least(p_sender_limit, p_domain_limit) THEN 'message_above_threshold'
-            WHEN used[sender] + size > p_sender_limit THEN 'sender_rate'
-            WHEN used[domain] + size > p_domain_limit THEN 'domain_rate'
+            WHEN size > least(sender_limit, domain_limit) THEN 'message_above_threshold'
+            WHEN used[sender] + size > sender_limit THEN 'sender_rate'
+            WHEN used[domain] + size > domain_limit THEN 'domain_rate'
             ELSE 'counted' END;
         retry_after := CASE verdict
             WHEN 'message_above_threshold' THEN 3600
-            WHEN 'sender_rate' THEN send_retry_after(counted[i], p_at, used[sender] + size - p_sender_limit)
-            WHEN 'domain_rate' THEN send_retry_after(subjects[domain], p_at, used[domain] + size - p_domain_limit) END;
+            WHEN 'sender_rate' THEN send_retry_after(counted[i], p_at, used[sender] + size - sender_limit)
+            WHEN 'domain_rate' THEN send_retry_after(subjects[domain], p_at, used[domain] + size - domain_limit) END;
+        exceeded := CASE verdict
+            WHEN 'message_above_threshold' THEN least(sender_limit, domain_limit)
+            WHEN 'sender_rate' THEN sender_limit
+            WHEN 'domain_rate' THEN domain_limit END;
         IF verdict = 'counted' THEN
             used[sender] := used[sender] + size;
             used[domain] := used[domain] + size;
         ELSIF verdict = 'sender_rate' THEN
-            exceeded := true;
+            suspends := true;
             suspended := suspended || p_senders[i] || counted[i];
         END IF;
         RETURN NEXT;
     END LOOP;
-    IF exceeded AND NOT p_may_suspend THEN
+    IF suspends AND NOT p_may_suspend THEN
         RETURN;
     END IF;
     IF NOT p_may_suspend THEN
@@ -143,7 +178,7 @@ $$;
 CREATE OR REPLACE FUNCTION begin_submission(
     p_at timestamptz, p_since timestamptz, p_envelope jsonb, p_senders text[], p_recipients integer[], p_sender_limit bigint,
     p_domain_limit bigint)
-RETURNS TABLE (outcome text, retry_after integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (outcome text, retry_after integer, exceeded bigint) LANGUAGE plpgsql AS $$
 DECLARE
     durable constant text := current_setting('synchronous_commit');
     new     constant submission_envelopes := jsonb_populate_record(NULL::submission_envelopes, p_envelope);
@@ -160,7 +195,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT c.verdict, c.retry_after INTO outcome, retry_after
+    SELECT c.verdict, c.retry_after, c.exceeded INTO outcome, retry_after, exceeded
       FROM count_sends(p_at, p_senders, p_recipients, p_sender_limit, p_domain_limit, false) c;
     IF outcome = 'counted' THEN
         PERFORM set_config('synchronous_commit', durable, true);  -- count_sends has turned it off for the counts
@@ -206,14 +241,22 @@ CREATE OR REPLACE FUNCTION forward_subject(p_domain text) RETURNS text LANGUAGE 
     SELECT 'forwards ' || p_domain
 $$;
 
+-- The limit of forwarded copies of a domain, or of its target if it is an alias domain; p_limit: that of the settings.
+CREATE OR REPLACE FUNCTION forward_limit(p_domain text, p_limit bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT t.value::bigint
+      FROM effective_thresholds(NULL, counted_domain(p_domain), ARRAY['forward_per_hour'],
+                                ARRAY[p_limit]::double precision[]) t
+$$;
+
 -- Counts external copies that domains forward (p_copies for each of the distinct p_domains), all or none. Those of an
--- alias domain count for its target. If a domain would exceed the limit, nothing is counted, and each such domain has a
--- row with the seconds until the copies fit: NULL if they never will (more copies than the limit). Idempotent for a queue
--- ID; p_queue_id NULL: none is recorded.
+-- alias domain count for its target. If a domain would exceed its limit (p_limit: that of the settings), nothing is
+-- counted, and each such domain has a row with its limit and the seconds until the copies fit: NULL if they never will
+-- (more copies than the limit). Idempotent for a queue ID; p_queue_id NULL: none is recorded.
 CREATE OR REPLACE FUNCTION count_forwards(
     p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
-RETURNS TABLE (domain text, retry_after integer) LANGUAGE plpgsql AS $$
+RETURNS TABLE (domain text, retry_after integer, exceeded bigint) LANGUAGE plpgsql AS $$
 DECLARE
+    allowed bigint;
     used   bigint;
     fits   boolean := true;
     names  text[];
@@ -233,11 +276,13 @@ BEGIN
           FROM send_counts c
          WHERE c.subject = forward_subject(names[i])
            AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at));
-        CONTINUE WHEN used + counts[i] <= p_limit;
+        allowed := forward_limit(names[i], p_limit);
+        CONTINUE WHEN used + counts[i] <= allowed;
         fits := false;
         domain := names[i];
-        retry_after := CASE WHEN counts[i] <= p_limit
-                            THEN send_retry_after(forward_subject(names[i]), p_at, used + counts[i] - p_limit) END;
+        exceeded := allowed;
+        retry_after := CASE WHEN counts[i] <= allowed
+                            THEN send_retry_after(forward_subject(names[i]), p_at, used + counts[i] - allowed) END;
         RETURN NEXT;
     END LOOP;
     IF fits THEN

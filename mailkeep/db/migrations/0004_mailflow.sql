@@ -107,6 +107,19 @@ CREATE TABLE send_counts (
     PRIMARY KEY (subject, minute)
 ) WITH (fillfactor = 70);
 
+-- Thresholds of a domain or a mailbox that differ from the settings `abuse.*`. `highest`: what an administrator of all
+-- domains has set here; a domain_admin's value stays below it.
+CREATE TABLE thresholds (
+    domain_id  uuid REFERENCES domains ON DELETE CASCADE,
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    name       text NOT NULL,
+    value      double precision NOT NULL,
+    highest    double precision,
+    CONSTRAINT thresholds_of_one CHECK (num_nonnulls(domain_id, mailbox_id) = 1),
+    CONSTRAINT thresholds_of_domain UNIQUE (domain_id, name),
+    CONSTRAINT thresholds_of_mailbox UNIQUE (mailbox_id, name)
+);
+
 -- Forwarded copies counted for a message, by queue ID, kept until the counts leave the hour: they are subtracted again
 -- if the message is not accepted after all.
 CREATE TABLE forward_charges (

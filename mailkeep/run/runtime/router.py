@@ -57,6 +57,7 @@ from mailkeep.features.mailflow.scheduling.routes import ENDPOINTS as SCHEDULING
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.suppressions.routes import ENDPOINTS as SUPPRESSIONS
 from mailkeep.features.mailflow.templates.routes import ENDPOINTS as TEMPLATES
+from mailkeep.features.mailflow.thresholds.routes import ENDPOINTS as THRESHOLDS
 from mailkeep.features.mailflow.unsubscribe.routes import ENDPOINTS as UNSUBSCRIBE
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.backup_contents.routes import ENDPOINTS as BACKUP_CONTENTS
@@ -118,6 +119,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *ABUSE,
     *INCIDENTS,
     *ALERTS,
+    *THRESHOLDS,
     *SIGN_IN_BLOCKS,
     *ALIASES,
     *BULK,

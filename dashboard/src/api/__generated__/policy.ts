@@ -445,6 +445,16 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "threshold.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "threshold.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "unsubscribe_group.list": {
     "role": "domain_admin",
     "reach": "listing",

@@ -267,8 +267,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the hourly limits for sending and forwarding
-         * @description The settings `abuse.*` in recipients per hour; with `scope=domain` and the domain's `id` also its usage in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
+         * Get the limits and thresholds for sending and forwarding
+         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox. They are recipients per rolling hour; with `scope=domain` also the usage of the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
          */
         get: operations["getAbuseThresholds"];
         put?: never;
@@ -276,7 +276,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the thresholds of a domain or mailbox
+         * @description Null: as the wider scope. They apply to the next message. A domain_admin may set at most what an admin has set there (`highest`). With `scope=global`: INVALID_FIELD; those are settings (PATCH /config).
+         */
+        patch: operations["patchAbuseThresholds"];
         trace?: never;
     };
     "/admins": {
@@ -9835,29 +9839,41 @@ export interface components {
             step: string;
         };
         /**
-         * @description Recipients per hour; `source`: where the value is set (`global`: in the settings).
-         *
-         *         `used`: the domain's recipients or copies in the last hour; null for the limit of a sender, and without a domain.
+         * @description A threshold. `value`: the one in force; `source`: where it is set. `inherited`: the value of the wider scope;
+         *         `highest`: what a domain_admin may set at most. `used`: the domain's recipients or copies in the last hour; null for
+         *         other thresholds and scopes.
          */
         Threshold: {
+            highest: number;
+            inherited: number;
             /** @enum {string} */
-            source: "global";
+            source: "domain" | "global" | "mailbox";
             used: number | null;
             value: number;
         };
-        /** @description The hourly limits for sending and forwarding. */
+        /** @description Changed thresholds; null: as the wider scope. */
+        ThresholdChanges: {
+            domain_per_hour?: number | null;
+            forward_per_hour?: number | null;
+            sender_per_hour?: number | null;
+        };
+        /** @description Thresholds of a domain or a mailbox. */
+        ThresholdPatch: {
+            /** Format: uuid */
+            id?: string | null;
+            /** @enum {string} */
+            scope: "domain" | "global" | "mailbox";
+            values: components["schemas"]["ThresholdChanges"];
+        };
+        /** @description The thresholds of a scope, by name; a mailbox has none of a whole domain. */
         Thresholds: {
             /** Format: uuid */
             id: string | null;
             /** @enum {string} */
-            scope: "domain" | "global";
-            values: components["schemas"]["ThresholdValues"];
-        };
-        /** @description Limits for one sender address, for all mail of a domain, and for the external copies that it forwards. */
-        ThresholdValues: {
-            domain_per_hour: components["schemas"]["Threshold"];
-            forward_per_hour: components["schemas"]["Threshold"];
-            sender_per_hour: components["schemas"]["Threshold"];
+            scope: "domain" | "global" | "mailbox";
+            values: {
+                [key: string]: components["schemas"]["Threshold"];
+            };
         };
         /** @description Details: number of the attempt, reply of the remote server, time of the next attempt. */
         TimelineDetail: {
@@ -11875,7 +11891,7 @@ export interface operations {
         parameters: {
             query?: {
                 id?: string;
-                scope?: "domain" | "global";
+                scope?: "domain" | "global" | "mailbox";
             };
             header?: never;
             path?: never;
@@ -11903,7 +11919,49 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE"];
-            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchAbuseThresholds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThresholdPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Thresholds"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

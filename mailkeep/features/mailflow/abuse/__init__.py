@@ -8,6 +8,8 @@ exceeds a limit (`message_above_threshold`), is only refused. Counts are exact f
 minute: a recipient expires after 60 to 61 minutes, so that no hour has more than the limit. Refused messages and
 messages that were certainly not submitted are not counted.
 
+A domain or a mailbox may have limits of its own (`mailflow/thresholds`).
+
 An address with a tag counts for its mailbox and is suspended with it. Mail of a mail client counts for the mailbox that
 logged in, whatever its sender address; a suspension of just that address also applies. Mail sent by the API under an
 alias counts for the alias, since its owner is unknown.

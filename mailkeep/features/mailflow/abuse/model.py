@@ -51,11 +51,12 @@ class SendCharge:
 
 
 @dataclass(frozen=True, slots=True)
-class HourlyUsage:
-    """The recipients to which a domain has sent, and the external copies that it has forwarded, in one hour."""
+class ForwardExcess:
+    """A domain over its limit of forwarded copies, and the seconds until it may forward them; None: never."""
 
-    sent: int
-    forwarded: int
+    domain: str
+    retry_after: int | None
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,11 @@ class ExternalCopies:
 
 @dataclass(frozen=True, slots=True)
 class SendVerdict:
-    """Whether a message may be sent; `retry_after` (seconds) if it exceeds a rate limit."""
+    """Whether a message may be sent; `retry_after` (seconds) and the limit if it exceeds one."""
 
     kind: VerdictKind
     retry_after: int | None
+    limit: int | None = None
 
 
 class SystemSuspension(EventPayload, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Endpoints of suspensions and thresholds."""
+"""Endpoints of suspensions."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import (
     ApiKeyDomainScope,
     DomainNotFound,
-    InvalidField,
     InvalidPagination,
-    MissingFields,
     NotFound,
 )
 from mailkeep.features.mailflow.abuse import service, wire
@@ -51,17 +49,6 @@ async def _lift(app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.LiftResponse(f"{lifted.address} may send again.", lifted.id, lifted.address))
 
 
-async def _thresholds(app: App, call: Call) -> HttpResponse:
-    query: wire.ThresholdQuery = call.query
-    limits = app.settings.abuse
-    domain_id = query.domain_id()
-    if domain_id is None:
-        return HttpResponse(wire.thresholds(query, limits, None))
-    async with app.db.autocommit() as conn:
-        usage = await service.usage(conn, call.caller(), app.clock(), domain_id)
-    return HttpResponse(wire.thresholds(query, limits, usage))
-
-
 ENDPOINTS = (
     Endpoint(
         method="POST",
@@ -93,23 +80,6 @@ ENDPOINTS = (
         resource="mailbox",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{mailbox_id}"}),),
-    ),
-    Endpoint(
-        method="GET",
-        path="/abuse/thresholds",
-        handler=_thresholds,
-        action="domain.list",
-        summary="Get the hourly limits for sending and forwarding",
-        description=(
-            "The settings `abuse.*` in recipients per hour; with `scope=domain` and the domain's `id` also its usage "
-            "in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for "
-            "`forward_per_hour`; mail that exceeds it is deferred."
-        ),
-        tag="Abuse",
-        query=wire.ThresholdQuery,
-        data=wire.Thresholds,
-        refusals=(InvalidField, MissingFields, DomainNotFound, ApiKeyDomainScope),
-        examples=(Example(query={"scope": "domain", "id": "{domain_id}"}),),
     ),
     Endpoint(
         method="GET",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from mailkeep.core.address import Address
 from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.mailflow.abuse.model import (
     ExternalCopies,
+    ForwardExcess,
     SendCharge,
     SenderSuspension,
     SendVerdict,
@@ -32,12 +34,20 @@ def refuse_lifting(who: Principal, current: SenderSuspension) -> None:
 
 def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
     """The suspension of a sender that exceeded its limit of recipients per hour."""
+    reason = f"More than {threshold} recipients within an hour."
+    return new_suspension(suspension_id, charge.sender, charge.domain_id, reason, at)
+
+
+def new_suspension(
+    suspension_id: UUID, sender: Address, domain_id: UUID | None, reason: str, at: datetime
+) -> SenderSuspension:
+    """The suspension of a sender by the abuse rules."""
     return SenderSuspension(
         id=suspension_id,
-        domain_id=charge.domain_id,
-        address=charge.sender.text,
-        address_key=charge.sender.key,
-        reason=f"More than {threshold} recipients within an hour.",
+        domain_id=domain_id,
+        address=sender.text,
+        address_key=sender.key,
+        reason=reason,
         by_kind="rules",
         by_label="rules",
         by_rank=None,
@@ -56,27 +66,27 @@ def suspension_event(suspension: SenderSuspension) -> Event:
     return Event(suspension.domain_id, None, payload)
 
 
-def refusal(charge: SendCharge, verdict: SendVerdict, sender_threshold: int, domain_threshold: int) -> Refusal | None:
+def refusal(charge: SendCharge, verdict: SendVerdict) -> Refusal | None:
     """MAILBOX_SUSPENDED or RATE_LIMIT_EXCEEDED; None if the message may be sent."""
+    limit = verdict.limit or 0
     match verdict.kind:
         case "counted":
             return None
         case "suspended":
             return MailboxSuspended(f"Sending is suspended for {charge.sender}. An administrator can lift that.")
         case "message_above_threshold":
-            limit = min(sender_threshold, domain_threshold)
-            setting = "abuse.sender_per_hour" if limit == sender_threshold else "abuse.domain_per_hour"
-            text = f"A message may have at most {limit} recipients ({setting}); this one has {charge.recipients}."
-        case "sender_rate":
-            limit = sender_threshold
             text = (
-                f"{charge.sender} may send to {limit} recipients an hour (abuse.sender_per_hour) and is now suspended. "
+                f"A message may have at most {limit} recipients (sender_per_hour or domain_per_hour); this one has "
+                f"{charge.recipients}."
+            )
+        case "sender_rate":
+            text = (
+                f"{charge.sender} may send to {limit} recipients an hour (sender_per_hour) and is now suspended. "
                 "An administrator can lift that."
             )
         case "domain_rate":
-            limit = domain_threshold
             domain = charge.sender.domain
-            text = f"{domain} may send to {limit} recipients an hour (abuse.domain_per_hour). Try again later."
+            text = f"{domain} may send to {limit} recipients an hour (domain_per_hour). Try again later."
     return RateLimitExceeded(text, retry_after=verdict.retry_after or 1, reason=verdict.kind, limit=limit)
 
 
@@ -104,17 +114,17 @@ def copies_by_domain(recipients: Iterable[ExternalCopies]) -> dict[str, int]:
     return copies
 
 
-def forward_refusal(seconds_by_domain: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
+def forward_refusal(excesses: Sequence[ForwardExcess]) -> RateLimitExceeded:
     """RATE_LIMIT_EXCEEDED for domains over their limit: `forward_rate`, or `message_above_threshold` if the message
-    alone exceeds it. `seconds_by_domain`: the time until each may forward the message, None for never.
+    alone exceeds it.
     """
-    domain, seconds = max(seconds_by_domain.items(), key=lambda each: (each[1] is None, each[1] or 0))
-    setting = "abuse.forward_per_hour"
-    if seconds is None:
-        text = f"{domain} may forward {limit} copies an hour to external recipients ({setting}); this message has more."
-        return RateLimitExceeded(text, retry_after=3600, reason="message_above_threshold", limit=limit)
-    text = f"{domain} may forward {limit} copies an hour to external recipients ({setting}). Try again later."
-    return RateLimitExceeded(text, retry_after=max(1, seconds), reason="forward_rate", limit=limit)
+    most = max(excesses, key=lambda each: (each.retry_after is None, each.retry_after or 0))
+    text = f"{most.domain} may forward {most.limit} copies an hour to external recipients (forward_per_hour)"
+    if most.retry_after is None:
+        text += "; this message has more."
+        return RateLimitExceeded(text, retry_after=3600, reason="message_above_threshold", limit=most.limit)
+    text += ". Try again later."
+    return RateLimitExceeded(text, retry_after=max(1, most.retry_after), reason="forward_rate", limit=most.limit)
 
 
 def _rank(suspension: SenderSuspension) -> int:

@@ -24,7 +24,6 @@ from mailkeep.features.directory.mailboxes.model import Mailbox
 from mailkeep.features.mailflow.abuse import rules, store
 from mailkeep.features.mailflow.abuse.model import (
     ExternalCopies,
-    HourlyUsage,
     SendCharge,
     SenderSuspension,
     SendingStatus,
@@ -36,6 +35,7 @@ from mailkeep.features.record.events import service as events
 
 # Longer than counts are used, so that no other transaction has locked the rows to delete.
 _COUNT_RETENTION = timedelta(hours=2)
+SYSTEM = Principal(None, "abuse rules", Role.SUPER_ADMIN, ActorType.SYSTEM)
 _NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
 
 
@@ -52,8 +52,8 @@ async def count(app: App, who: Principal, at: datetime, charges: Sequence[SendCh
     if any(verdict.kind == "sender_rate" for verdict in verdicts):
         async with app.db.tx() as conn:
             verdicts = await store.count(conn, at, charges, limits, may_suspend=True)
-            await _suspend_by_rules(conn, who, at, list(zip(charges, verdicts, strict=True)), limits.sender_per_hour)
-    return refusals(app, charges, verdicts)
+            await _suspend_for_rate(conn, who, at, list(zip(charges, verdicts, strict=True)))
+    return refusals(charges, verdicts)
 
 
 async def charge_mailboxes(
@@ -88,13 +88,9 @@ def count_arguments(app: App, charges: Sequence[SendCharge]) -> dict[str, Any]:
     return store.count_arguments(charges, app.settings.abuse)
 
 
-def refusals(app: App, charges: Sequence[SendCharge], verdicts: Sequence[SendVerdict]) -> list[Refusal | None]:
+def refusals(charges: Sequence[SendCharge], verdicts: Sequence[SendVerdict]) -> list[Refusal | None]:
     """The refusal of each message, or None, by its verdict."""
-    limits = app.settings.abuse
-    return [
-        rules.refusal(charge, verdict, limits.sender_per_hour, limits.domain_per_hour)
-        for charge, verdict in zip(charges, verdicts, strict=True)
-    ]
+    return [rules.refusal(charge, verdict) for charge, verdict in zip(charges, verdicts, strict=True)]
 
 
 async def uncount(conn: Conn, counts: Sequence[tuple[datetime, SendCharge]]) -> None:
@@ -130,36 +126,27 @@ async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies:
     """
     limit = app.settings.abuse.forward_per_hour
     async with app.db.autocommit() as conn:
-        seconds_by_domain = await store.count_forwards(conn, at, charge_id, copies, limit)
-    return rules.forward_refusal(seconds_by_domain, limit) if seconds_by_domain else None
+        excesses = await store.count_forwards(conn, at, charge_id, copies, limit)
+    return rules.forward_refusal(excesses) if excesses else None
 
 
-async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit: int) -> bool:
-    """Whether a domain may forward this number of copies now. Does not count them."""
-    return await store.hourly_forwards(conn, at, domain) + copies <= limit
+async def forward_use(app: App, conn: Conn, domain: str) -> tuple[int, int]:
+    """The number of copies that a domain has forwarded in the last hour, and its limit. Does not count any."""
+    return await store.forward_use(conn, app.clock(), domain, app.settings.abuse.forward_per_hour)
 
 
-async def refuse_suspended(app: App, conn: Conn, charges: Sequence[SendCharge]) -> list[Refusal | None]:
+async def refuse_suspended(conn: Conn, charges: Sequence[SendCharge]) -> list[Refusal | None]:
     """MAILBOX_SUSPENDED for each message whose sender is suspended now. Nothing is counted."""
     charges = await charge_mailboxes(conn, charges)
     statuses = await store.sending_statuses(conn, {each.sender for each in charges})
     suspended = {key for key, status in statuses.items() if status.suspended}
     verdicts = [SendVerdict("suspended" if each.sender.key in suspended else "counted", None) for each in charges]
-    return refusals(app, charges, verdicts)
+    return refusals(charges, verdicts)
 
 
 async def is_suspended(conn: Conn, addresses: Collection[Address]) -> bool:
     """Whether sending is suspended for one of these addresses."""
     return any(status.suspended for status in (await store.sending_statuses(conn, addresses)).values())
-
-
-async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUsage:
-    """The recipients and copies that count for a domain in the hour before `at`.
-
-    DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE.
-    """
-    domain = await domains.get(conn, who, "domain.list", domain_id)
-    return await store.usage(conn, at, domain.name)
 
 
 async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
@@ -168,28 +155,30 @@ async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
         await store.uncount_forwards(conn, charge_ids)
 
 
-async def _suspend_by_rules(
-    conn: Conn, who: Principal, at: datetime, checked: Sequence[tuple[SendCharge, SendVerdict]], threshold: int
+async def _suspend_for_rate(
+    conn: Conn, who: Principal, at: datetime, checked: Sequence[tuple[SendCharge, SendVerdict]]
 ) -> None:
-    actor = Principal(
-        None,
-        "abuse rules",
-        Role.SUPER_ADMIN,
-        ActorType.SYSTEM,
-        ip_address=who.ip_address,
-        user_agent=who.user_agent,
-        request_id=who.request_id,
-    )
     for charge, verdict in checked:
-        if verdict.kind != "sender_rate":
-            continue
-        suspension = rules.rate_suspension(uuid7(at), charge, threshold, at)
-        if await store.upsert(conn, suspension):
-            before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
-            await audit.record(
-                conn, actor, at, AuditAction("sender.suspend", _target_sender(suspension), before, after)
-            )
-            await events.emit(conn, at, rules.suspension_event(suspension))
+        if verdict.kind == "sender_rate":
+            await _suspend_by_rules(conn, who, at, rules.rate_suspension(uuid7(at), charge, verdict.limit or 0, at))
+
+
+async def suspend_sender(conn: Conn, at: datetime, sender: Address, domain_id: UUID, reason: str) -> bool:
+    """Suspend a sender by the abuse rules; False if it is suspended already, or its domain was deleted."""
+    if await store.lock_and_find(conn, sender.key) is not None:
+        return False
+    suspension = rules.new_suspension(uuid7(at), sender, domain_id, reason, at)
+    return await _suspend_by_rules(conn, SYSTEM, at, suspension)
+
+
+async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> bool:
+    actor = replace(SYSTEM, ip_address=who.ip_address, user_agent=who.user_agent, request_id=who.request_id)
+    if not await store.upsert(conn, suspension):
+        return False
+    before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
+    await audit.record(conn, actor, at, AuditAction("sender.suspend", _target_sender(suspension), before, after))
+    await events.emit(conn, at, rules.suspension_event(suspension))
+    return True
 
 
 async def page(conn: Conn, who: Principal, domain_id: UUID | None, page_request: PageRequest) -> Page[SenderSuspension]:

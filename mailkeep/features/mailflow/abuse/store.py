@@ -13,7 +13,7 @@ from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.abuse.model import (
     ExternalCopies,
-    HourlyUsage,
+    ForwardExcess,
     SendCharge,
     SenderSuspension,
     SendingStatus,
@@ -120,9 +120,9 @@ async def count(
     """
     cursor = await conn.execute(
         """
-        SELECT c.verdict AS kind, c.retry_after
+        SELECT c.verdict AS kind, c.retry_after, c.exceeded AS "limit"
         FROM count_sends(%(at)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s, %(domain_limit)s,
-                         %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, position)
+                         %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, exceeded, position)
         ORDER BY c.position
         """,
         count_arguments(charges, limits) | {"at": at, "may_suspend": may_suspend},
@@ -171,13 +171,13 @@ async def external_copies(conn: Conn, addresses: Sequence[str]) -> list[External
 
 async def count_forwards(
     conn: Conn, at: datetime, charge_id: str | None, copies: Mapping[str, int], limit: int
-) -> dict[str, int | None]:
-    """Count forwarded copies by domain, all or none; returns the domains over the limit with the seconds until they may
-    forward them (None: never). Run it in autocommit. Idempotent for a charge_id.
+) -> list[ForwardExcess]:
+    """Count forwarded copies by domain, all or none; returns the domains over their limit (`limit`: of the settings).
+    Run it in autocommit. Idempotent for a charge_id.
     """
     cursor = await conn.execute(
         """
-        SELECT f.domain, f.retry_after
+        SELECT f.domain, f.retry_after, f.exceeded AS "limit"
         FROM count_forwards(%(at)s, %(charge_id)s, %(domains)s::text[], %(copies)s::integer[], %(limit)s) f
         """,
         {
@@ -188,32 +188,18 @@ async def count_forwards(
             "limit": limit,
         },
     )
-    return {row["domain"]: row["retry_after"] for row in await cursor.fetchall()}
+    return [ForwardExcess(**row) for row in await cursor.fetchall()]
 
 
-async def hourly_forwards(conn: Conn, at: datetime, domain: str) -> int:
-    """The number of copies that a domain forwarded in the hour before `at`."""
-    cursor = await conn.execute("SELECT forwarded_copies(%(at)s, %(domain)s) AS counted", {"at": at, "domain": domain})
-    row = await cursor.fetchone()
-    assert row is not None
-    return row["counted"]
-
-
-async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUsage:
-    """The recipients and copies that count for a domain at `at`."""
+async def forward_use(conn: Conn, at: datetime, domain: str, limit: int) -> tuple[int, int]:
+    """The copies that a domain forwarded in the hour before `at`, and its limit (`limit`: of the settings)."""
     cursor = await conn.execute(
-        """
-        SELECT forwarded_copies(%(at)s, %(domain)s) AS forwarded,
-               (SELECT coalesce(sum(c.recipients), 0)::bigint
-                  FROM send_counts c
-                 WHERE c.subject = counted_domain(%(domain)s)
-                   AND c.minute > lower(send_minutes(%(at)s)) AND c.minute < upper(send_minutes(%(at)s))) AS sent
-        """,
-        {"at": at, "domain": domain},
+        "SELECT forwarded_copies(%(at)s, %(domain)s) AS used, forward_limit(%(domain)s, %(limit)s) AS most",
+        {"at": at, "domain": domain, "limit": limit},
     )
     row = await cursor.fetchone()
     assert row is not None
-    return HourlyUsage(**row)
+    return row["used"], row["most"]
 
 
 async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""JSON of suspensions and thresholds."""
+"""JSON of suspensions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from uuid import UUID
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
-from mailkeep.core.errors import MissingFields, invalid_field
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import rules
 from mailkeep.features.directory.mailboxes.model import Mailbox
-from mailkeep.features.mailflow.abuse.model import HourlyUsage, SenderSuspension
-from mailkeep.settings.tree import AbuseSettings
+from mailkeep.features.mailflow.abuse.model import SenderSuspension
 from mailkeep.web.fields import Body, Query, Timestamp
 
 Reason = Annotated[str, Meta(max_length=500)]
@@ -101,59 +99,4 @@ def suspension_response(suspension: SenderSuspension, who: Principal) -> Suspens
         reason=suspension.reason,
         by=SuspensionAuthor(suspension.by_kind, author),
         at=iso(suspension.created_at),
-    )
-
-
-class ThresholdQuery(Query, frozen=True):
-    """The scope: `global` (the whole server) or a domain."""
-
-    scope: Literal["global", "domain"] = "global"
-    id: UUID | None = None
-
-    def domain_id(self) -> UUID | None:
-        """The ID of the requested domain, None for `global`. MISSING_FIELDS, INVALID_FIELD."""
-        if self.scope == "domain" and self.id is None:
-            raise MissingFields(["id"])
-        if self.scope == "global" and self.id is not None:
-            raise invalid_field("id", "is allowed with scope=domain only")
-        return self.id
-
-
-class Threshold(Struct, frozen=True):
-    """Recipients per hour; `source`: where the value is set (`global`: in the settings).
-
-    `used`: the domain's recipients or copies in the last hour; null for the limit of a sender, and without a domain.
-    """
-
-    value: int
-    source: Literal["global"]
-    used: int | None
-
-
-class ThresholdValues(Struct, frozen=True):
-    """Limits for one sender address, for all mail of a domain, and for the external copies that it forwards."""
-
-    sender_per_hour: Threshold
-    domain_per_hour: Threshold
-    forward_per_hour: Threshold
-
-
-class Thresholds(Struct, frozen=True):
-    """The hourly limits for sending and forwarding."""
-
-    scope: Literal["global", "domain"]
-    id: UUID | None
-    values: ThresholdValues
-
-
-def thresholds(query: ThresholdQuery, limits: AbuseSettings, usage: HourlyUsage | None) -> Thresholds:
-    """The JSON of the limits, with the usage of a domain."""
-    return Thresholds(
-        scope=query.scope,
-        id=query.id,
-        values=ThresholdValues(
-            sender_per_hour=Threshold(limits.sender_per_hour, "global", None),
-            domain_per_hour=Threshold(limits.domain_per_hour, "global", usage and usage.sent),
-            forward_per_hour=Threshold(limits.forward_per_hour, "global", usage and usage.forwarded),
-        ),
     )

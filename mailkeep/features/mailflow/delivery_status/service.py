@@ -141,7 +141,7 @@ async def begin_submission(
     async with app.db.autocommit() as conn:
         (charged,) = await abuse.charge_mailboxes(conn, [charge])
         arguments = abuse.count_arguments(app, [charged])
-        outcome, retry_after = await store.begin_submission(conn, at, at - CLAIMED_FOR, envelope, arguments)
+        outcome, retry_after, limit = await store.begin_submission(conn, at, at - CLAIMED_FOR, envelope, arguments)
     match outcome:
         case "counted" | "present" | "pending" | "replayed" | "mismatch":
             return outcome
@@ -154,7 +154,7 @@ async def begin_submission(
                 await abuse.uncount(conn, [(at, charge)])
             return await begin_submission(app, who, envelope, charge)
         case _:
-            (refusal,) = abuse.refusals(app, [charged], [SendVerdict(cast(VerdictKind, outcome), retry_after)])
+            (refusal,) = abuse.refusals([charged], [SendVerdict(cast(VerdictKind, outcome), retry_after, limit)])
             assert refusal is not None
             return refusal
 

@@ -195,13 +195,14 @@ async def delete_stale(conn: Conn, before: datetime, unqueued_before: datetime) 
 
 async def begin_submission(
     conn: Conn, at: datetime, since: datetime, envelope: SubmissionEnvelope, count_arguments: Mapping[str, Any]
-) -> tuple[str, int | None]:
-    """Count a message and store its envelope, in one commit. Returns the outcome (`Begun`, or a verdict of the limits)
-    and in how many seconds to try again. Claims of an Idempotency-Key until `since` have expired.
+) -> tuple[str, int | None, int | None]:
+    """Count a message and store its envelope, in one commit. Returns the outcome (`Begun`, or a verdict of the limits),
+    in how many seconds to try again, and the limit that it exceeds. Claims of an Idempotency-Key until `since` have
+    expired.
     """
     cursor = await conn.execute(
         """
-        SELECT outcome, retry_after
+        SELECT outcome, retry_after, exceeded
         FROM begin_submission(%(at)s, %(since)s, %(envelope)s, %(senders)s::text[], %(recipients)s::integer[],
                               %(sender_limit)s, %(domain_limit)s)
         """,
@@ -210,7 +211,7 @@ async def begin_submission(
     )
     row = await cursor.fetchone()
     assert row is not None
-    return row["outcome"], row["retry_after"]
+    return row["outcome"], row["retry_after"], row["exceeded"]
 
 
 async def find_claim(

@@ -45,7 +45,7 @@ async def check_author(app: App, who: Principal, author: Address) -> SenderDomai
     """
     (domain,) = await check_senders(app, who, [author])
     async with app.db.autocommit() as conn:
-        (refusal,) = await abuse.refuse_suspended(app, conn, [SendCharge(author, domain.id, 1)])
+        (refusal,) = await abuse.refuse_suspended(conn, [SendCharge(author, domain.id, 1)])
     if refusal is not None:
         raise refusal
     return domain

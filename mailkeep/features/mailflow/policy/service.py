@@ -163,13 +163,14 @@ class PolicyServer:
             return await self._check_recipient(request) if route.external else DUNNO
         if sender is None or route.decision != "not_managed":
             return DUNNO
-        routes, limit = self._transaction(request.get("instance", "")).routes, self._app.settings.abuse.forward_per_hour
+        routes = self._transaction(request.get("instance", "")).routes
         # Copies are counted by the domain of each key. Here the sender's domain forwards, so the key is a
         # made-up address in it, with the recipient as its local part.
         key = f"{address}@{sender.domain}"
         copies = receiving.count_copies(self._app, {**routes, key: rules.EXTERNAL}).get(sender.domain, 1)
         async with self._app.db.autocommit() as conn:
-            if not await abuse.may_forward(conn, self._app.clock(), sender.domain, copies, limit):
+            used, limit = await abuse.forward_use(self._app, conn, sender.domain)
+            if used + copies > limit:
                 return str(FORWARDS_TOO_MUCH)
         routes[key] = rules.EXTERNAL
         return DUNNO

@@ -79,11 +79,10 @@ async def _check_copies(app: App, conn: Conn, route: Route, domain: str, copies:
         return None
     if sum(copies.values()) + route.external > app.settings.limits.external_expansion:
         return rules.TOO_MANY_COPIES
-    limit, new = app.settings.abuse.forward_per_hour, copies.get(domain, 0) + route.external
+    used, limit = await abuse.forward_use(app, conn, domain)
+    new = copies.get(domain, 0) + route.external
     # More copies than the whole limit are refused permanently at the end of the message.
-    if new <= limit and not await abuse.may_forward(conn, app.clock(), domain, new, limit):
-        return rules.FORWARDS_TOO_MUCH
-    return None
+    return rules.FORWARDS_TOO_MUCH if new <= limit < used + new else None
 
 
 def forwarding_domain(app: App, address: str) -> str:

@@ -33,7 +33,7 @@ async def schedule_all(
         raise SendUnavailable
     charges = {index: writes.api_attempt(row).charge for index, (_, row) in later.items()}
     async with app.db.autocommit() as conn:
-        suspended = await abuse.refuse_suspended(app, conn, list(charges.values()))
+        suspended = await abuse.refuse_suspended(conn, list(charges.values()))
     outcomes: dict[int, AcceptedMessage | Refusal] = {
         index: refusal for index, refusal in zip(charges, suspended, strict=True) if refusal
     }

@@ -63,10 +63,10 @@ async def begin(
     """
     cursor = await conn.execute(
         """
-        SELECT b.verdict AS kind, b.retry_after
+        SELECT b.verdict AS kind, b.retry_after, b.exceeded AS "limit"
         FROM begin_sends(%(at)s, %(ids)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s,
                          %(domain_limit)s, %(messages)s, %(rows)s, %(search)s, %(tags)s)
-             WITH ORDINALITY b (verdict, retry_after, position)
+             WITH ORDINALITY b (verdict, retry_after, exceeded, position)
         ORDER BY b.position
         """,
         {"at": at, "ids": list(ids), **count_arguments, **insert_arguments},
@@ -85,10 +85,10 @@ async def begin_due(
     """`begin` for scheduled messages, whose rows are there: None for one that is not claimed any more."""
     cursor = await conn.execute(
         """
-        SELECT b.verdict AS kind, b.retry_after
+        SELECT b.verdict AS kind, b.retry_after, b.exceeded AS "limit"
         FROM begin_scheduled(%(at)s, %(ids)s, %(claims)s::integer[], %(senders)s::text[], %(recipients)s::integer[],
                              %(sender_limit)s, %(domain_limit)s, %(messages)s, %(rows)s)
-             WITH ORDINALITY b (verdict, retry_after, position)
+             WITH ORDINALITY b (verdict, retry_after, exceeded, position)
         ORDER BY b.position
         """,
         {"at": at, "ids": list(ids), "claims": list(claims), **count_arguments, **insert_arguments},

@@ -95,7 +95,7 @@ async def begin_due(
         raise
     refused: dict[UUID, Refusal | None] = {}
     for row, charge, verdict in zip(rows, charges, verdicts, strict=True):
-        refusal = abuse.refusals(app, [charge], [verdict])[0] if verdict else None
+        refusal = abuse.refusals([charge], [verdict])[0] if verdict else None
         if refusal or verdict is None:
             refused[row.id] = refusal
     return refused
@@ -132,7 +132,7 @@ async def _begin_batch(app: App, calls: Sequence[_BeginCall]) -> list[list[Refus
         )
     if any(verdict.kind == "sender_rate" for verdict in verdicts):
         return [None] * len(calls)
-    refusals = iter(abuse.refusals(app, charges, verdicts))
+    refusals = iter(abuse.refusals(charges, verdicts))
     return [[next(refusals) for _ in call.attempts] if call.minute == calls[0].minute else None for call in calls]
 
 
