@@ -69,13 +69,23 @@ async def test_a_status_filter_finds_messages_with_one_such_recipient(api: Api):
     [
         (HistoryFilter(None, status="bounced"), "message_statuses"),
         (HistoryFilter(None, provider="google"), "provider_kind_message_id_idx"),
-        (HistoryFilter([UUID(int=1)], provider="google", status="bounced"), "domain_id_provider_kind_message_id_idx"),
+        (HistoryFilter([UUID(int=1)], provider="google", status="bounced"), "provider_kind_message_id_idx"),
         (HistoryFilter(None, bounce_class="policy", provider="google"), "bounce_class_kind_message_id_idx"),
         (HistoryFilter([UUID(int=1)], bounce_class="policy"), "bounce_class_kind_message_id_idx"),
     ],
 )
 async def test_a_list_reads_only_the_rows_of_its_page(api: Api, filters: HistoryFilter, index: str):
     """According to the query plan, each list is read in the order of an index, also that of `partial` messages."""
+    # Of an empty table, each index costs the same. Without statistics that of the domain is as good as the other.
+    await api.sql(
+        """
+        INSERT INTO message_attempts (message_id, id, at, kind, attempt, domain_id, provider, bounce_class)
+        SELECT id, id, now(), (ARRAY['delivered', 'deferred', 'bounced', 'failed'])[1 + mod(n, 4)], 1,
+               ('00000000-0000-0000-0000-' || lpad(mod(n, 50)::text, 12, '0'))::uuid,
+               (ARRAY['google', 'yahoo', 'other'])[1 + mod(n, 3)], (ARRAY['policy', 'tls', 'auth'])[1 + mod(n / 3, 3)]
+        FROM generate_series(1, 20000) n CROSS JOIN LATERAL (SELECT gen_random_uuid() AS id WHERE n > 0) i
+        """
+    )
     async with api.app.db.autocommit() as conn:
         await conn.execute("SET enable_seqscan TO off")
         query = store._in_order(filters, None, descending=True)
