@@ -43,7 +43,7 @@ async def test_event_kind(api: Api):
     assert kinds == ["system.suspension", "system.suspension_lifted"]
 
 def test_setting():
-    assert Settings().abuse.greeting == "Hello"
+    assert Settings().retention.greeting == "Hello"
 
 async def test_header_field(post: Post):
     await post.send()

@@ -300,10 +300,19 @@ def _example(kind: mi.Type, name: str, parameters: Mapping[str, Any]) -> Any:
             }
         case mi.ListType():
             value = _value(name, parameters)
-            return cast(list[Any], value) if isinstance(value, list) else [_example(kind.item_type, name, parameters)]
+            if isinstance(value, list):
+                values = cast(list[Any], value)
+                if not isinstance(kind.item_type, mi.StructType) or all(isinstance(each, dict) for each in values):
+                    return values
+            return [_example(kind.item_type, name, parameters)]
         case mi.DictType():
             value = _value(name, parameters)
-            return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+            members = cast(dict[str, Any], value) if isinstance(value, dict) else {}
+            if not isinstance(kind.value_type, mi.StructType) or all(
+                isinstance(each, dict) for each in members.values()
+            ):
+                return members
+            return {each: _example(kind.value_type, name, parameters) for each in members}
         case _:
             return _plain(kind, name, _value(name, parameters))
 

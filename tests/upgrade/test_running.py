@@ -70,7 +70,7 @@ def restore_from_before(running: Site, backup_id: str) -> None:
         assert row == ("succeeded", None)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_upgrades_that_fail_at_each_step_and_one_that_works(running: Site) -> None:
     folder = running.folder
     built, packages = installation.build_wheel(folder), installation.build_packages(folder / "packages")

@@ -223,6 +223,7 @@ def test_the_list_of_commands():
         "config unset", "dkim activate", "dkim create", "dkim delete", "dkim import", "dkim list",
         "dkim retire", "dns", "doctor", "domain alias", "domain list", "down", "filter add",
         "filter entries", "filter import", "filter remove", "filter set", "filter show", "filter test",
+        "incidents create", "incidents list", "incidents undo",
         "install", "junk list", "junk release", "key create", "listen", "mailbox export", "mailbox folders",
         "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import",
         "mailbox invite", "mailbox recalculate", "mailbox reset-factors", "mailbox send-as set",

@@ -32,7 +32,7 @@ from tests.stack.mail_sessions import open_managesieve
 from tests.stack.webmail import HOST, RESOLVER_RULES, Webmail, ask, change, run_php, sign_in
 
 OWNER, NEW_PASSWORD = "alice@webmail.test", "a password that is new to everybody"
-FRIEND = "friend@remote.test"
+FRIEND = "friend+webmail@remote.test"
 MB = 1 << 20
 
 
