@@ -23,6 +23,7 @@ from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.backups import service as backups
+from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
@@ -54,6 +55,7 @@ async def housekeeping(app: App) -> None:
         await login_history.prune(app, conn)
         await system_mail.prune(conn, app.clock())
         await dkim_rotation.prune(conn, app.clock())
+        await alerts.prune(conn, app.clock())
     await delete_expired_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)

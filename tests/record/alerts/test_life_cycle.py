@@ -48,3 +48,16 @@ async def test_what_was_not_looked_at_stays(api: Api):
             await service.report(conn, at, "health", [], kinds=["clock"])
     rows = await api.sql("SELECT subject, state FROM alerts ORDER BY subject")
     assert [tuple(row.values()) for row in rows] == [("a", "resolved"), ("b", "open")]
+
+
+async def test_only_resolved_alerts_are_deleted_after_90_days(api: Api):
+    problems = [AlertProblem("disk", name, None, "warning", "Full.") for name in ("a", "b")]
+    async with api.app.db.tx() as conn:
+        await service.report(conn, BEGIN, "health", problems, kinds=["disk"])
+        for hours in (1, 2):
+            at = BEGIN + timedelta(hours=hours)
+            await service.report(conn, at, "health", [], kinds=["disk"], subjects=["a"])
+        for days, left in ((90, ["a", "b"]), (91, ["b"])):
+            await service.prune(conn, BEGIN + timedelta(days=days))
+            cursor = await conn.execute("SELECT subject FROM alerts ORDER BY subject")
+            assert [row["subject"] for row in await cursor.fetchall()] == left
