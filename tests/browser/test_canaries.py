@@ -25,14 +25,14 @@ REPORT_INJECTIONS = "window.reportInjection = (field) => console.error(`markup o
 SCRIPT = "<script>reportInjection({})</script>"
 
 FIELDS = (
-    "description of a domain", "name of a mailbox", "reason of a suspension", "name of a key",
+    "description of a domain", "name of a mailbox", "reason of a suspension", "note of an incident", "name of a key",
     "name of the sender", "name of the recipient", "subject", "text", "file name", "tag", "metadata", "custom header",
     "name of reply-to", "inbound subject", "inbound sender", "inbound recipient", "inbound message id",
     "inbound text", "user agent", "error of a webhook", "response of a webhook", "reply of the remote server",
     "name of the remote server", "search in the address", "routing in the address",
     "name of a template", "subject of a template", "text of a template", "example of a variable", "name of a group",
 )  # fmt: skip
-assert len(FIELDS) == 30
+assert len(FIELDS) == 31
 
 
 def markup_for(field: str) -> str:
@@ -48,6 +48,12 @@ async def create_objects(scene: Scene) -> dict[str, str]:
     mailbox = {"domain_id": domain["id"], "local_part": "bird", "password": PASSWORD}
     mailbox_record = await call("POST", "/mailboxes", {**mailbox, "name": markup_for("name of a mailbox")})
     await call("POST", f"/mailboxes/{mailbox_record['id']}/suspend", {"reason": markup_for("reason of a suspension")})
+    incident = {
+        "subject": {"type": "mailbox", "id": mailbox_record["id"]},
+        "actions": ["block_app_passwords"],
+        "note": markup_for("note of an incident"),
+    }
+    incident_id = (await call("POST", "/abuse/incidents", incident))["id"]
     await call("POST", "/api-keys", {"name": markup_for("name of a key")})
     webhook = await call(
         "POST", "/webhooks", {"url": scene.sink.url("/500"), "events": ["*"], "domain_id": domain["id"]}
@@ -67,6 +73,7 @@ async def create_objects(scene: Scene) -> dict[str, str]:
         "domain_id": domain["id"], "mailbox_id": mailbox_record["id"], "message_id": sent["id"],
         "webhook_id": webhook["id"], "sandbox_id": sandboxed["id"], "received_id": received,
         "template_id": template["id"], "scheduled_id": scheduled["id"], "backup_id": scene.ids["backup_id"],
+        "incident_id": incident_id,
     }  # fmt: skip
 
 
