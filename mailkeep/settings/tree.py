@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mailkeep.settings.alerts import AlertsSettings
 from mailkeep.settings.backup import BackupSettings
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
@@ -293,6 +294,7 @@ class Settings:
     sessions: SessionsSettings = SessionsSettings()
     auth: AuthSettings = AuthSettings()
     abuse: AbuseSettings = AbuseSettings()
+    alerts: AlertsSettings = AlertsSettings()  # noqa: RUF009 - frozen
     retention: RetentionSettings = RetentionSettings()
     events: EventsSettings = EventsSettings()
     oidc: OidcSettings = OidcSettings()  # noqa: RUF009 - frozen

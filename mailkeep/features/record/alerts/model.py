@@ -85,6 +85,14 @@ class AlertChange:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertRecipient:
+    """An administrator who gets mail about alerts: all of them, or about abuse in these domains."""
+
+    address: str
+    domains: frozenset[UUID] | None
+
+
+@dataclass(frozen=True, slots=True)
 class AlertStep:
     """An alert as it is from now on, and the change to report, if any."""
 

@@ -1,4 +1,4 @@
-"""Report problems; list, acknowledge and resolve alerts."""
+"""Report problems; list, acknowledge, resolve and mail alerts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from mailkeep.app import App
 from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -17,6 +18,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
+from mailkeep.features.record.system_mail import service as system_mail
 
 _RETENTION = timedelta(days=90)
 _NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
@@ -94,6 +96,27 @@ async def resolve(conn: Conn, who: Principal, at: datetime, change: AlertChange)
     return changed
 
 
+async def mail(app: App) -> None:
+    """Queue mail about what has changed and is due by the settings `alerts.*`. Call it every few seconds; each change
+    is mailed once, also with several workers.
+    """
+    async with app.db.autocommit() as conn:
+        if not await store.has_unmailed(conn):
+            return
+    at = app.clock()
+    async with app.db.tx() as conn:
+        for area in ("abuse", "health"):
+            await store.lock(conn, area)
+        outcomes = [(each, rules.decide(each, app.settings.alerts, at)) for each in await store.list_unmailed(conn)]
+        due = [each for each, outcome in outcomes if outcome == "mail"]
+        if due:
+            for kind, recipient, item in rules.list_mails(due, await store.list_recipients(conn)):
+                await system_mail.notify(conn, at, kind, [recipient], item)
+        settled = [each.id for each, outcome in outcomes if outcome != "wait"]
+        if settled:
+            await store.save_mailed(conn, at, settled, [each.id for each in due])
+
+
 async def prune(conn: Conn, at: datetime) -> None:
     """Delete the alerts that were resolved more than 90 days ago."""
     await store.delete_resolved(conn, at - _RETENTION)
@@ -126,6 +149,8 @@ def _audit_fields(alert: Alert) -> dict[str, object]:
 
 
 async def _tell(conn: Conn, at: datetime, alert: Alert, change: Change) -> None:
+    if alert.kind in rules.OWN_EVENTS:
+        return
     name = f"{alert.kind}_recovered" if change == "resolved" else alert.kind
     await _emit(conn, at, alert, name, alert.reason)
 

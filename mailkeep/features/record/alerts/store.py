@@ -9,7 +9,7 @@ from uuid import UUID
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.alerts.model import Alert, AlertFilter, Area
+from mailkeep.features.record.alerts.model import Alert, AlertFilter, AlertRecipient, Area
 
 _SELECT = """
     SELECT a.id, a.area, a.kind, a.subject, a.domain_id, a.severity, a.reason, a.observed, a.baseline, a.state,
@@ -71,6 +71,46 @@ async def find_domain(conn: Conn, domain_id: UUID) -> str | None:
     cursor = await conn.execute("SELECT d.name FROM domains d WHERE d.id = %(id)s", {"id": domain_id})
     row = await cursor.fetchone()
     return row["name"] if row else None
+
+
+async def has_unmailed(conn: Conn) -> bool:
+    """Whether a change of an alert is not mailed yet."""
+    cursor = await conn.execute("SELECT EXISTS (SELECT FROM alerts a WHERE a.unmailed IS NOT NULL) AS found")
+    row = await cursor.fetchone()
+    return bool(row and row["found"])
+
+
+async def list_unmailed(conn: Conn) -> list[Alert]:
+    """The alerts with a change that is not mailed yet, the oldest first."""
+    cursor = await conn.execute(_SELECT + " WHERE a.unmailed IS NOT NULL ORDER BY a.id")
+    return [Alert(**row) for row in await cursor.fetchall()]
+
+
+async def save_mailed(conn: Conn, at: datetime, settled: Collection[UUID], mailed: Collection[UUID]) -> None:
+    """Record that the changes of the alerts `settled` are not to be mailed any more, and those of `mailed` are."""
+    await conn.execute(
+        """
+        UPDATE alerts AS a
+        SET unmailed = NULL, mailed_at = CASE WHEN a.id = ANY(%(mailed)s) THEN %(at)s ELSE a.mailed_at END
+        WHERE a.id = ANY(%(settled)s)
+        """,
+        {"at": at, "settled": list(settled), "mailed": list(mailed)},
+    )
+
+
+async def list_recipients(conn: Conn) -> list[AlertRecipient]:
+    """All active super_admins, and domain_admins with their domains."""
+    cursor = await conn.execute(
+        """
+        SELECT a.email, a.role = 'super_admin' AS all_domains,
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS domains
+        FROM admins a WHERE a.role IN ('super_admin', 'domain_admin') AND a.active
+        """
+    )
+    return [
+        AlertRecipient(row["email"], None if row["all_domains"] else frozenset(row["domains"]))
+        for row in await cursor.fetchall()
+    ]
 
 
 async def delete_resolved(conn: Conn, before: datetime) -> None:
