@@ -35,7 +35,7 @@ from mailkeep.features.record.events import service as events
 
 # Longer than counts are used, so that no other transaction has locked the rows to delete.
 _COUNT_RETENTION = timedelta(hours=2)
-SYSTEM = Principal(None, "abuse rules", Role.SUPER_ADMIN, ActorType.SYSTEM)
+_RULES = Principal(None, "abuse rules", Role.SUPER_ADMIN, ActorType.SYSTEM)
 _NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
 
 
@@ -163,22 +163,13 @@ async def _suspend_for_rate(
             await _suspend_by_rules(conn, who, at, rules.rate_suspension(uuid7(at), charge, verdict.limit or 0, at))
 
 
-async def suspend_sender(conn: Conn, at: datetime, sender: Address, domain_id: UUID, reason: str) -> bool:
-    """Suspend a sender by the abuse rules; False if it is suspended already, or its domain was deleted."""
-    if await store.lock_and_find(conn, sender.key) is not None:
-        return False
-    suspension = rules.new_suspension(uuid7(at), sender, domain_id, reason, at)
-    return await _suspend_by_rules(conn, SYSTEM, at, suspension)
-
-
-async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> bool:
-    actor = replace(SYSTEM, ip_address=who.ip_address, user_agent=who.user_agent, request_id=who.request_id)
+async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> None:
+    actor = replace(_RULES, ip_address=who.ip_address, user_agent=who.user_agent, request_id=who.request_id)
     if not await store.upsert(conn, suspension):
-        return False
+        return
     before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
     await audit.record(conn, actor, at, AuditAction("sender.suspend", _target_sender(suspension), before, after))
     await events.emit(conn, at, rules.suspension_event(suspension))
-    return True
 
 
 async def page(conn: Conn, who: Principal, domain_id: UUID | None, page_request: PageRequest) -> Page[SenderSuspension]:

@@ -49,7 +49,7 @@ async def carry_out(
 ) -> ActionState:
     """Carry out an action in the caller's transaction, which has locked the incident. Refusals of what it does.
 
-    Of `hold_queue` and `delete_queue` it does what the database knows: `act_on_queue` does the rest.
+    Of `hold_queue` and `delete_queue` it does what the database knows: the functions with these names do the rest.
     """
     if state.action == "disable_sieve" and not app.settings.is_full_profile:
         raise Unavailable("Sieve is available in the full profile only.", reason="needs_full_profile")

@@ -38,8 +38,7 @@ class AlertProblem:
 class Alert:
     """An alert. `in_order_since`: when the problem was not seen for the first time since it was last seen.
 
-    `changed_at`: when state, severity or note changed. `unmailed`: the change that is to be mailed; `mailed_at`: when
-    it was last mailed.
+    `changed_at`: when state, severity or note changed.
     """
 
     id: UUID
@@ -59,8 +58,6 @@ class Alert:
     resolved_at: datetime | None
     note: str | None
     changed_at: datetime
-    unmailed: Change | None
-    mailed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,6 @@ def open_alert(alert_id: UUID, area: Area, problem: AlertProblem, at: datetime) 
         resolved_at=None,
         note=None,
         changed_at=at,
-        unmailed="opened",
-        mailed_at=None,
     )
     return AlertStep(alert, "opened")
 
@@ -59,7 +57,6 @@ def see_again(alert: Alert, problem: AlertProblem, at: datetime) -> AlertStep:
         in_order_since=None,
         reported_at=at if change else alert.reported_at,
         changed_at=at if is_worse else alert.changed_at,
-        unmailed=change or alert.unmailed,
     )
     return AlertStep(seen, change)
 
@@ -76,7 +73,6 @@ def miss(alert: Alert, at: datetime) -> AlertStep:
         resolved_at=at,
         reported_at=at,
         changed_at=at,
-        unmailed="resolved",
     )
     return AlertStep(ended, "resolved")
 
@@ -84,15 +80,13 @@ def miss(alert: Alert, at: datetime) -> AlertStep:
 def acknowledge(alert: Alert, note: str | None, at: datetime) -> Alert:
     """The alert that somebody looks after: nobody is reminded, until it becomes critical or is in order. CONFLICT."""
     _refuse_resolved(alert)
-    return replace(alert, state="acknowledged", note=note or alert.note, changed_at=at, unmailed=None)
+    return replace(alert, state="acknowledged", note=note or alert.note, changed_at=at)
 
 
 def resolve(alert: Alert, note: str | None, at: datetime) -> Alert:
-    """The alert that an administrator has ended; no mail says so. CONFLICT."""
+    """The alert that an administrator has ended. CONFLICT."""
     _refuse_resolved(alert)
-    return replace(
-        alert, state="resolved", note=note or alert.note, resolved_at=at, reported_at=at, changed_at=at, unmailed=None
-    )
+    return replace(alert, state="resolved", note=note or alert.note, resolved_at=at, reported_at=at, changed_at=at)
 
 
 def _refuse_resolved(alert: Alert) -> None:

@@ -13,8 +13,7 @@ from mailkeep.features.record.alerts.model import Alert, AlertFilter, Area
 
 _SELECT = """
     SELECT a.id, a.area, a.kind, a.subject, a.domain_id, a.severity, a.reason, a.observed, a.baseline, a.state,
-           a.created_at, a.seen_at, a.reported_at, a.in_order_since, a.resolved_at, a.note, a.changed_at, a.unmailed,
-           a.mailed_at
+           a.created_at, a.seen_at, a.reported_at, a.in_order_since, a.resolved_at, a.note, a.changed_at
     FROM alerts a
 """
 
@@ -83,19 +82,17 @@ async def save(conn: Conn, alert: Alert) -> None:
     await conn.execute(
         """
         INSERT INTO alerts AS a (id, area, kind, subject, domain_id, severity, reason, observed, baseline, state,
-                                 created_at, seen_at, reported_at, in_order_since, resolved_at, note, changed_at,
-                                 unmailed, mailed_at)
+                                 created_at, seen_at, reported_at, in_order_since, resolved_at, note, changed_at)
         SELECT %(id)s, %(area)s, %(kind)s, %(subject)s, %(domain_id)s, %(severity)s, %(reason)s,
                %(observed)s::double precision, %(baseline)s::double precision, %(state)s, %(created_at)s, %(seen_at)s,
                %(reported_at)s, %(in_order_since)s::timestamptz, %(resolved_at)s::timestamptz, %(note)s::text,
-               %(changed_at)s, %(unmailed)s::text, %(mailed_at)s::timestamptz
+               %(changed_at)s
         WHERE %(domain_id)s::uuid IS NULL OR EXISTS (SELECT FROM domains d WHERE d.id = %(domain_id)s)
         ON CONFLICT (id) DO UPDATE
         SET severity = excluded.severity, reason = excluded.reason, observed = excluded.observed,
             baseline = excluded.baseline, state = excluded.state, seen_at = excluded.seen_at,
             reported_at = excluded.reported_at, in_order_since = excluded.in_order_since,
-            resolved_at = excluded.resolved_at, note = excluded.note, changed_at = excluded.changed_at,
-            unmailed = excluded.unmailed, mailed_at = excluded.mailed_at
+            resolved_at = excluded.resolved_at, note = excluded.note, changed_at = excluded.changed_at
         """,
         {name: getattr(alert, name) for name in Alert.__slots__},
     )
