@@ -34,10 +34,10 @@ from mailkeep.db.instance import run_folder
 from mailkeep.db.postgres import socket_urls
 from mailkeep.features.record.analytics import rules
 from mailkeep.features.record.analytics.model import ALL_DOMAINS, DELAYS, FIGURES, MailEvent
-from mailkeep.mail.smtp.bounce_class import provider_of
 from tests.prove.checks import Checks
 from tests.prove.circumstances import circumstances
 from tests.support import instance as instances
+from tests.support.figures import mail_event
 from tests.support.scratch import new_directory
 
 MOST_RATIO = 1.5
@@ -99,13 +99,10 @@ class Mail:
         *, is_temporary: bool = False,
     ) -> MailEvent:  # fmt: skip
         host = None if kind == "mail.sent" else self._pick(_HOSTS)
-        is_bad = kind in ("mail.bounced", "mail.failed")
-        return MailEvent(
-            tx="1", id=ALL_DOMAINS, kind=kind, domain_id=self.domains[which], message_id=ALL_DOMAINS, at=at,
-            api_key_id=key, accepted_at=sent, recipients=1, tags=tags, attempts=1, is_temporary=is_temporary,
-            is_forwarded=False, is_refused=False, bounce_class=self._pick(_CLASSES) if is_bad else None,
-            provider=provider_of(host) if is_bad else None, remote_host=host,
-            reply="550 5.1.1 The account does not exist" if is_bad else None,
+        bounce_class = self._pick(_CLASSES) if kind in ("mail.bounced", "mail.failed") else None
+        return mail_event(
+            kind, self.domains[which], at, host, bounce_class,
+            accepted_at=sent, api_key_id=key, tags=tags, is_temporary=is_temporary,
         )  # fmt: skip
 
 
