@@ -117,7 +117,7 @@ async def test_tags_and_keys_have_figures_of_their_own(post: Post, monkeypatch: 
     await post.send(tags=["t0"])
     rows = {row["tag"]: row["accepted"] for row in await read(post.api.sue, "tags")}
     assert rows == {"t0": 2, "all": 5, "t1": 1, "other": 3}
-    await post.send(tags=["other"])  # is not told apart from the rest
+    await post.send(tags=["other"])  # counts with the rest
     rows = [(row["tag"], row["accepted"]) for row in await read(post.api.sue, "tags")]
     assert sorted(rows) == [("all", 5), ("other", 4), ("t0", 2), ("t1", 1)]
     assert (await read(post.api.sue, tag="all"))["accepted"] == 5
