@@ -406,6 +406,14 @@ TABLE certificates
     CREATE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates FOR EACH ROW EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE component_states
+    component text NOT NULL
+    status text NOT NULL
+    since timestamp with time zone NOT NULL
+    CONSTRAINT component_states_pkey PRIMARY KEY (component)
+    CONSTRAINT component_states_status CHECK ((status = ANY (ARRAY['ok'::text, 'degraded'::text, 'down'::text, 'disabled'::text])))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE counters WITH (fillfactor=50)
     name text NOT NULL
     labels text[] NOT NULL
@@ -421,6 +429,15 @@ TABLE denials
     denied_at timestamp with time zone NOT NULL
     CONSTRAINT denials_pkey PRIMARY KEY (id)
     CREATE INDEX denials_by_key ON denials USING btree (key)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE disk_measurements
+    hour timestamp with time zone NOT NULL
+    used_bytes bigint NOT NULL
+    total_bytes bigint NOT NULL
+    used_inodes bigint NOT NULL
+    total_inodes bigint NOT NULL
+    CONSTRAINT disk_measurements_pkey PRIMARY KEY (hour)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE dkim_keys
@@ -788,6 +805,13 @@ TABLE invitations
     CONSTRAINT invitations_pkey PRIMARY KEY (id)
     CONSTRAINT invitations_token_unique UNIQUE (token_hash)
     CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE job_runs WITH (fillfactor=50)
+    job text NOT NULL
+    every_seconds double precision NOT NULL
+    succeeded_at timestamp with time zone NOT NULL
+    CONSTRAINT job_runs_pkey PRIMARY KEY (job)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE junk_digests

@@ -218,6 +218,29 @@ CREATE TABLE counters (
     PRIMARY KEY (name, labels)
 ) WITH (fillfactor = 50);
 
+-- When background jobs last succeeded, since the instance was started (features/record/job_runs).
+CREATE TABLE job_runs (
+    job           text PRIMARY KEY,
+    every_seconds double precision NOT NULL,
+    succeeded_at  timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- The status of each component of the health, and since when (features/operations/health).
+CREATE TABLE component_states (
+    component text PRIMARY KEY,
+    status    text NOT NULL CONSTRAINT component_states_status CHECK (status IN ('ok', 'degraded', 'down', 'disabled')),
+    since     timestamptz NOT NULL
+);
+
+-- The use of the data directory's disk, once an hour (features/operations/machine).
+CREATE TABLE disk_measurements (
+    hour         timestamptz PRIMARY KEY,
+    used_bytes   bigint NOT NULL,
+    total_bytes  bigint NOT NULL,
+    used_inodes  bigint NOT NULL,
+    total_inodes bigint NOT NULL
+);
+
 -- Figures about mail (features/record/analytics): of a domain (zeros: all domains), of all its mail, a tag or an API key,
 -- at a provider (empty: all), in the 15 minutes from `slot` on. `delays`: deliveries by bucket of time.
 CREATE TABLE analytics_counters (

@@ -1,6 +1,6 @@
 """The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
 records, rotates DKIM keys, orders certificates, reports problems of backups, reads reports, warns owners of full
-mailboxes, and sends digests of Junk.
+mailboxes, and sends digests of Junk; that of an instance also records the health.
 
 Any number of workers can share one database.
 """
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.features.operations.certificates.jobs import CertificateWorker
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons import node_report
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -128,8 +130,12 @@ async def serve(app: App, process: WorkerProcess) -> None:
         if app.settings.is_full_profile:
             app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name))
             app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
+            app.running_services = partial(service_status.read_running, process.paths.run)
+            app.node_report = partial(node_report.load, process.paths.run)
             stack.push_async_callback(app.mta.close)
         await stack.enter_async_context(work(app))
+        health = asyncio.create_task(tasks.run_health(app))
+        stack.push_async_callback(cancel_all, health)
         process.report_ready()
         await process.stop_requested.wait()
 

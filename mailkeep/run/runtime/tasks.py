@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
+from mailkeep.db.pool import Conn
 from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.directory.bulk import service as bulk
 from mailkeep.features.directory.dkim_rotation import service as dkim_rotation
@@ -13,7 +14,9 @@ from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
+from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.junk import jobs as junk
 from mailkeep.features.mailflow.receiving import jobs as receiving
 from mailkeep.features.mailflow.reports import jobs as reports
@@ -23,10 +26,12 @@ from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.backups import service as backups
+from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
+from mailkeep.features.record.job_runs import service as job_runs
 from mailkeep.features.record.messages import jobs as messages
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.jobs.repeat import repeat
@@ -39,9 +44,18 @@ _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
 _ALERT_SECONDS = 60.0
 _COUNT_SECONDS = 5.0
+_HEALTH_SECONDS = 30.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
 _SETTLE_SECONDS = 10.0
+
+
+async def prepare(app: App, conn: Conn) -> None:
+    """What an instance does in its database when it starts, before anything else."""
+    await ensure_partitions(conn, app.clock())
+    await job_runs.begin(conn)
+    await routing.apply_settings(conn, app.settings, app.clock())
+    await filtering.apply_settings(conn, app.settings, app.clock())
 
 
 async def housekeeping(app: App) -> None:
@@ -103,6 +117,11 @@ async def run_junk_digests(app: App) -> None:
 async def run_backup_alerts(app: App) -> None:
     """Report what is wrong with backups, until cancelled."""
     await repeat(_ALERT_SECONDS, "alerts about backups", lambda: backup_alerts.report(app))
+
+
+async def run_health(app: App) -> None:
+    """Store since when each component has its status, and the use of the disk, until cancelled."""
+    await repeat(_HEALTH_SECONDS, "the health", lambda: health.record(app))
 
 
 async def run_counting(app: App) -> None:

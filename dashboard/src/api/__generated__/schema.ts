@@ -6424,8 +6424,8 @@ export interface components {
             code: string;
         };
         /**
-         * @description A component in detail. `since`: when the responding process first saw this status; `advice`: what to do (null:
-         *         nothing); `details`: the measured values.
+         * @description A component in detail. `since`: when it was first seen to have this status (null: the database does not answer);
+         *         `advice`: what to do (null: nothing); `details`: the measured values.
          */
         ComponentResponse: {
             advice: string | null;
