@@ -136,6 +136,14 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         keywords: 'login lockout password guessing brute force banned address',
         tabOf: 'incidents',
       },
+      {
+        screen: 'health',
+        label: 'Health',
+        icon: 'check',
+        action: 'health.read',
+        key: 'H',
+        keywords: 'status components probe disk clock certificates backups monitoring alerts advice',
+      },
     ],
   },
   {

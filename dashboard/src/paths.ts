@@ -29,6 +29,7 @@ export const PATHS = {
   signInBlocks: '/sign-in-blocks',
   incidents: '/incidents',
   incident: '/incidents/$id',
+  health: '/server-health',
   account: '/account',
   keys: '/api-keys',
   webhooks: '/webhooks',

@@ -257,6 +257,13 @@ const incident = createRoute({
   component: lazyRouteComponent(() => import('./screens/incidents/IncidentDetails'), 'IncidentDetails'),
 })
 
+const health = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.health,
+  validateSearch: stringParams(...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/health/Health'), 'Health'),
+})
+
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.account,
@@ -385,6 +392,7 @@ export const router = createRouter({
       signInBlocks,
       incidents,
       incident,
+      health,
       certificates,
       account,
       keys,

@@ -71,6 +71,7 @@ SCREENS = (
     Screen("sign-in-blocks", "/sign-in-blocks", "admin"),
     Screen("incidents", "/incidents"),
     Screen("incident", "/incidents/{incident_id}"),
+    Screen("health", "/server-health", "super_admin"),
     Screen("account", "/account"),
     Screen("api-keys", "/api-keys"),
     Screen("webhooks", "/webhooks", "admin"),

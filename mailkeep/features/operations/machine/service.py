@@ -65,11 +65,15 @@ async def forecast_disk(app: App) -> Assessment:
 async def record_disk(app: App) -> None:
     """Store the measurement of this hour. UNAVAILABLE, OSError."""
     at = app.clock()
-    usage = await asyncio.to_thread(measure_disk, app.data_dir)
-    hour = at.replace(minute=0, second=0, microsecond=0)
-    measured = DiskMeasurement(hour, usage.used_bytes, usage.total_bytes, usage.used_inodes, usage.total_inodes)
+    measured = to_measurement(await asyncio.to_thread(measure_disk, app.data_dir), at)
     async with app.db.autocommit() as conn:
         await store.add(conn, measured, at - _KEPT)
+
+
+def to_measurement(usage: DiskUsage, at: datetime) -> DiskMeasurement:
+    """The measurement of the hour."""
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    return DiskMeasurement(hour, usage.used_bytes, usage.total_bytes, usage.used_inodes, usage.total_inodes)
 
 
 def read_own_clock(folder: Path, at: datetime) -> ClockReading:
