@@ -11,7 +11,7 @@ import { Time } from '../../ui/Time'
 import { formatBytes } from '../../units'
 import { HealthAlerts } from './HealthAlerts'
 import { componentsQuery } from './queries'
-import { type Component, describeDetails, describeForecast, type Disk, forecastDisk, LABELS, summarize } from './texts'
+import { type Component, describeDetails, describeForecast, type Disk, forecastDisk, LABELS, sortByStatus, summarize } from './texts'
 
 /** What the server consists of, and whether each part works; what to do where one does not. */
 export function Health() {
@@ -46,7 +46,7 @@ function Components({ components }: { components: readonly Component[] }) {
       <table className="list" role="table" aria-label="Components">
         <TableHead headers={['Component', 'Status', 'Since', 'Latency', 'Version', 'What to do']} />
         <tbody role="rowgroup">
-          {components.map((each) => (
+          {sortByStatus(components).map((each) => (
             <Row key={each.component} component={each} />
           ))}
         </tbody>
@@ -80,13 +80,15 @@ function Row({ component }: { component: Component }) {
         {version ?? unknown}
       </td>
       <td role="cell" data-label="What to do" className="wrap">
-        {advice ?? (details.length === 0 && unknown)}
-        {details.length > 0 && (
-          <details>
-            <summary aria-label={`Details of ${LABELS[name] ?? name}`}>Details</summary>
-            <Facts rows={details} />
-          </details>
-        )}
+        <div>
+          {advice ?? (details.length === 0 && unknown)}
+          {details.length > 0 && (
+            <details>
+              <summary aria-label={`Details of ${LABELS[name] ?? name}`}>Details</summary>
+              <Facts rows={details} />
+            </details>
+          )}
+        </div>
       </td>
     </tr>
   )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Component, describeDetails, describeForecast, forecastDisk, summarize } from './texts'
+import { type Component, describeDetails, describeForecast, forecastDisk, sortByStatus, summarize } from './texts'
 
 const GB = 1024 ** 3
 
@@ -59,7 +59,11 @@ describe('the forecast of the disk', () => {
   })
 })
 
-describe('the summary', () => {
+describe('the list', () => {
+  it('begins with what needs attention', () => {
+    const sorted = sortByStatus([component('disabled'), component('ok'), component('degraded'), component('down')])
+    expect(sorted.map((each) => each.status)).toEqual(['down', 'degraded', 'ok', 'disabled'])
+  })
   it('counts each status', () => {
     expect(summarize([component('ok'), component('down'), component('disabled')])).toBe('1 of 3 components ok, 1 down, 1 disabled')
   })

@@ -104,6 +104,13 @@ export function describeForecast({ bytes_per_day, days_until_full }: Disk): stri
   return `${growth}, and is full in ${pluralize(Math.max(1, Math.round(days_until_full)), 'day')}.`
 }
 
+const BY_STATUS: readonly Component['status'][] = ['down', 'degraded', 'ok', 'disabled']
+
+/** What needs attention first, what is off last. */
+export function sortByStatus(components: readonly Component[]): readonly Component[] {
+  return components.toSorted((a, b) => BY_STATUS.indexOf(a.status) - BY_STATUS.indexOf(b.status))
+}
+
 /** How many components are in which status, the worst first. */
 export function summarize(components: readonly Component[]): string {
   const count = (status: Component['status']) => components.filter((each) => each.status === status).length
