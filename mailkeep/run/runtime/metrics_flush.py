@@ -33,6 +33,7 @@ async def flush_counters(app: App) -> AsyncGenerator[None]:
         await cancel_all(task)
         with contextlib.suppress(Unavailable):
             await counters.flush(app)
+            await job_runs.forget(app)
 
 
 async def _run(app: App) -> None:

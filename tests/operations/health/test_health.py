@@ -356,6 +356,10 @@ async def test_the_runs_of_jobs_are_those_since_the_start(api: Api, monkeypatch:
     await asyncio.sleep(0.1)
     assert await read() - started > timedelta(milliseconds=50)
     task.cancel()
+    await job_runs.forget(api.app)
+    async with api.app.db.autocommit() as conn:
+        assert await job_runs.list_all(conn) == []
+    await job_runs.flush(api.app)
     async with api.app.db.tx() as conn:
         await job_runs.begin(conn)
         assert await job_runs.list_all(conn) == []

@@ -129,9 +129,13 @@ async def _database_component(app: App) -> Component:
     status = await _limit_time(_check_database(app))
     latency = round((monotonic() - began) * 1000, 1)
     if status == "ok":
-        async with app.db.autocommit() as conn:
-            return Component("database", "ok", None, {}, latency, await store.server_version(conn))
+        return Component("database", "ok", None, {}, latency, await _limit(_read_version(app), None))
     return Component("database", status, "See log/postgresql.log, or check database.url.", {}, latency)
+
+
+async def _read_version(app: App) -> str:
+    async with app.db.autocommit() as conn:
+        return await store.server_version(conn)
 
 
 async def _backups_component(app: App, facts: StoredFacts | None) -> Component:

@@ -16,6 +16,15 @@ async def flush(app: App) -> None:
             await store.save(conn, found)
 
 
+async def forget(app: App) -> None:
+    """Delete the runs of this process, which ends: its settings may have switched it off. Another process with the same
+    jobs writes them again. UNAVAILABLE.
+    """
+    if found := runs.list_runs(app.clock()):
+        async with app.db.autocommit() as conn:
+            await store.delete(conn, [each.job for each in found])
+
+
 async def list_all(conn: Conn) -> list[JobRun]:
     """The jobs of all processes since the instance was started, by name."""
     return await store.list_all(conn)

@@ -34,6 +34,11 @@ async def list_all(conn: Conn) -> list[JobRun]:
     return [JobRun(**row) for row in await cursor.fetchall()]
 
 
+async def delete(conn: Conn, jobs: Sequence[str]) -> None:
+    """Delete these."""
+    await conn.execute("DELETE FROM job_runs WHERE job = ANY(%(jobs)s)", {"jobs": list(jobs)})
+
+
 async def delete_all(conn: Conn) -> None:
     """Delete all."""
     await conn.execute("DELETE FROM job_runs")
