@@ -252,12 +252,12 @@ async def _domains(scene: Scene) -> None:
     await _reports(scene)
 
 
-async def report_alert(scene: Scene, sender: str) -> None:
+async def report_alert(scene: Scene, sender: str, kind: str = "bounce_rate") -> None:
     """An open alert about a sender of example.test."""
     reason = f"9.1 % of the mail of {sender} in 24 hours bounced for good (threshold 8 %)."
     async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
-        problem = AlertProblem("bounce_rate", sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
-        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=["bounce_rate"], subjects=[sender])
+        problem = AlertProblem(kind, sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
+        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=[kind], subjects=[sender])
 
 
 async def _reports(scene: Scene) -> None:
