@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import re
-from uuid import UUID
 
 import pytest
 from playwright.async_api import Browser, expect
 
-from mailkeep.core.address import parse_address
-from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.abuse.model import SendCharge
-from mailkeep.run.runtime.context import attach
 from tests.browser.owners import make_owner
-from tests.browser.scene import EXAMPLE, Scene, report_alert
+from tests.browser.scene import EXAMPLE, Scene, count_recipients, report_alert
 from tests.browser.screens import open_page, visit
 from tests.browser.test_everyday import expect_notification
-
-WHO = Principal(None, "tests", Role.ADMIN, ActorType.SYSTEM)
-
-
-async def send(scene: Scene, sender: str, recipients: int) -> None:
-    """Count recipients for a sender of example.test."""
-    async with attach(scene.instance.data_dir, "tests") as app:
-        charge = SendCharge(parse_address(sender), UUID(scene.ids["domain_id"]), recipients)
-        assert await abuse.count(app, WHO, app.clock(), [charge]) == [None]
 
 
 @pytest.mark.parametrize("role", ["domain_admin", "super_admin"])
@@ -33,7 +18,7 @@ async def test_the_overview_leads_to_messages_limits_and_an_incident(browser: Br
     mailbox_id, address = await make_owner(scene)
     body = {"scope": "mailbox", "id": mailbox_id, "values": {"sender_per_hour": 50}}
     await scene.super_admin.call("PATCH", "/abuse/thresholds", body)
-    await send(scene, address, 45)
+    await count_recipients(scene, address, 45)
     await report_alert(scene, address, "spike")
     async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/abuse")

@@ -5824,7 +5824,10 @@ export interface components {
             message: string;
             scheduled_messages: number;
         };
-        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access. */
+        /**
+         * @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access.
+         *         `disabled`: an incident has disabled it, until that is undone (/abuse/incidents).
+         */
         ApiKeyRecord: {
             /** Format: uuid */
             admin_id: string;
@@ -5834,6 +5837,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             created_at: string;
+            disabled: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds

@@ -109,7 +109,7 @@ function Sections({ overview }: { overview: Overview }) {
         rows={failures.by_address.map((each) => ({
           id: each.address,
           cells: [
-            <span className="strong party">{each.address}</span>,
+            <span className="strong break">{each.address}</span>,
             formatNumber(each.failures),
             formatNumber(each.accounts),
             <BlockedUntil at={each.blocked_until} />,
@@ -123,7 +123,7 @@ function Sections({ overview }: { overview: Overview }) {
         rows={failures.by_account.map((each) => ({
           id: `${each.account_kind} ${each.account}`,
           cells: [
-            <span className="strong party">{each.account_kind === 'admin' ? `administrator ${each.account}` : each.account}</span>,
+            <span className="strong break">{each.account_kind === 'admin' ? `administrator ${each.account}` : each.account}</span>,
             formatNumber(each.failures),
             formatNumber(each.addresses),
             <BlockedUntil at={each.blocked_until} />,
@@ -180,12 +180,12 @@ function Table(props: { title: string; lead?: string; none: string; headers: rea
 }
 
 function Subject({ usage: { subject } }: { usage: Usage }) {
-  return subject.includes('@') ? <MessagesLink from={subject} /> : <span className="strong party">{subject}</span>
+  return subject.includes('@') ? <MessagesLink from={subject} /> : <span className="strong break">{subject}</span>
 }
 
 function MessagesLink({ from }: { from: string }) {
   return (
-    <Link className="strong party" to={PATHS.messages} search={{ from, direction: 'outbound' }} title={`Messages of ${from}`}>
+    <Link className="strong break" to={PATHS.messages} search={{ from, direction: 'outbound' }} title={`Messages of ${from}`}>
       {from}
     </Link>
   )
