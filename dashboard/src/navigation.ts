@@ -104,12 +104,20 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         keywords: 'statistics figures charts delivery rate bounces providers tags volume',
       },
       {
-        screen: 'incidents',
+        screen: 'abuse',
         label: 'Abuse',
         icon: 'shield',
-        action: 'incident.list',
+        action: 'abuse.read',
         key: 'u',
-        keywords: 'incidents compromised account undo hold disable',
+        keywords: 'overview limits top senders failed sign-ins spikes suspended',
+      },
+      {
+        screen: 'incidents',
+        label: 'Incidents',
+        icon: 'shield',
+        action: 'incident.list',
+        keywords: 'abuse compromised account undo hold disable',
+        tabOf: 'abuse',
       },
       {
         screen: 'alerts',
@@ -117,7 +125,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         icon: 'warn',
         action: 'alert.list',
         keywords: 'abuse problems bounces complaints spike acknowledge resolve',
-        tabOf: 'incidents',
+        tabOf: 'abuse',
       },
       {
         screen: 'suspensions',
@@ -125,7 +133,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         icon: 'pause',
         action: 'suspension.list',
         keywords: 'abuse blocked',
-        tabOf: 'incidents',
+        tabOf: 'abuse',
       },
       {
         screen: 'signInBlocks',
@@ -134,7 +142,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         action: 'sign_in_block.list',
         key: 'n',
         keywords: 'login lockout password guessing brute force banned address',
-        tabOf: 'incidents',
+        tabOf: 'abuse',
       },
       {
         screen: 'health',

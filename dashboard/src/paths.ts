@@ -24,6 +24,7 @@ export const PATHS = {
   suppressions: '/suppressions',
   unsubscribeGroups: '/unsubscribe-groups',
   analytics: '/analytics',
+  abuse: '/abuse',
   alerts: '/alerts',
   suspensions: '/suspensions',
   signInBlocks: '/sign-in-blocks',

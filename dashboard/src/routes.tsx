@@ -223,6 +223,13 @@ const analytics = createRoute({
   component: lazyRouteComponent(() => import('./screens/analytics/Analytics'), 'Analytics'),
 })
 
+const abuse = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.abuse,
+  validateSearch: stringParams('domain'),
+  component: lazyRouteComponent(() => import('./screens/abuse/AbuseOverview'), 'AbuseOverview'),
+})
+
 const alerts = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.alerts,
@@ -387,6 +394,7 @@ export const router = createRouter({
       suppressions,
       unsubscribeGroups,
       analytics,
+      abuse,
       alerts,
       suspensions,
       signInBlocks,

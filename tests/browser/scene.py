@@ -29,7 +29,11 @@ from uuid import UUID
 import aiohttp
 
 from mailkeep.backup.layout import Counts
+from mailkeep.core.address import parse_address
 from mailkeep.core.ids import uuid7
+from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.receiving import rules as receiving
 from mailkeep.features.operations.backups import store as backups
 from mailkeep.features.operations.backups.model import Backup
@@ -254,12 +258,20 @@ async def _domains(scene: Scene) -> None:
     await _reports(scene)
 
 
-async def report_alert(scene: Scene, sender: str) -> None:
+async def report_alert(scene: Scene, sender: str, kind: str = "bounce_rate", reason: str = "") -> None:
     """An open alert about a sender of example.test."""
-    reason = f"9.1 % of the mail of {sender} in 24 hours bounced for good (threshold 8 %)."
+    reason = reason or f"9.1 % of the mail of {sender} in 24 hours bounced for good (threshold 8 %)."
     async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
-        problem = AlertProblem("bounce_rate", sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
-        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=["bounce_rate"], subjects=[sender])
+        problem = AlertProblem(kind, sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
+        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=[kind], subjects=[sender])
+
+
+async def count_recipients(scene: Scene, sender: str, recipients: int) -> None:
+    """Count recipients for a sender of example.test."""
+    async with attach(scene.instance.data_dir, "tests") as app:
+        charge = SendCharge(parse_address(sender), UUID(scene.ids["domain_id"]), recipients)
+        who = Principal(None, "tests", Role.ADMIN, ActorType.SYSTEM)
+        assert await abuse.count(app, who, app.clock(), [charge]) == [None]
 
 
 async def _health(scene: Scene) -> None:

@@ -66,6 +66,7 @@ SCREENS = (
     Screen("suppressions", "/suppressions"),
     Screen("unsubscribe-groups", "/unsubscribe-groups"),
     Screen("analytics", "/analytics"),
+    Screen("abuse", "/abuse"),
     Screen("alerts", "/alerts"),
     Screen("suspensions", "/suspensions", "admin"),
     Screen("sign-in-blocks", "/sign-in-blocks", "admin"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from tests.stack.harness import Stack, eventually
+from tests.stack.harness import Stack, eventually, letter
 from tests.support.instance import PROGRAM, ROOT
 
 DOMAIN = "queue.test"
@@ -78,9 +78,15 @@ def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
 
 
 def test_an_incident_holds_a_senders_mail_until_its_undo(stack: Stack) -> None:
-    alice = stack.make_mailbox(stack.make_domain("incident.test"), "alice")
+    domain = stack.make_domain("incident.test")
+    team = "team@incident.test"
+    alice, _ = (stack.make_mailbox(domain, name, send_as=[team]) for name in ("alice", "bob"))
     for sender, recipient in (("alice", "fail+incident"), ("malice", "fail+bystander")):
         assert stack.send(f"{sender}@incident.test", f"{recipient}@remote.test").status == 200
+    # Both send under the address of the team; only what Alice sent is hers.
+    for name, recipient in (("alice", "fail+incident-team"), ("bob", "fail+bystander-team")):
+        with stack.login(f"{name}@incident.test") as client:
+            client.sendmail(team, [f"{recipient}@remote.test"], letter(f"{recipient}@remote.test", sender=team))
 
     def states(recipient: str = "fail%2Bincident") -> list[str]:
         return [each["state"] for each in stack.do("GET", f"/queue?recipient={recipient}")]
@@ -92,17 +98,18 @@ def test_an_incident_holds_a_senders_mail_until_its_undo(stack: Stack) -> None:
         assert {each["result"] for each in incident["actions"]} == {"done"}, incident
         return incident
 
-    eventually(lambda: (states(), states("fail%2Bbystander")) == (["deferred"], ["deferred"]), what="the deferrals")
+    waiting = ["deferred", "deferred"]
+    eventually(lambda: (states(), states("fail%2Bbystander")) == (waiting, waiting), what="the deferrals")
     incident = act("hold_queue")
-    assert incident["actions"][0]["affected"] == 1
-    assert states() == ["hold"]
-    assert states("fail%2Bbystander") != ["hold"]
+    assert incident["actions"][0]["affected"] == 2
+    assert states() == ["hold", "hold"]
+    assert "hold" not in states("fail%2Bbystander")
     release = {"action": "release", "filter": {"recipient": "fail+incident"}}
     assert stack.do("POST", "/queue/actions", release)["affected"] == 0  # only the undo releases it
     done = stack.do("POST", f"/abuse/incidents/{incident['id']}/undo")
     assert [each["undo"] for each in done["actions"]] == ["restored"]
     eventually(lambda: "hold" not in states() and states(), what="the release")
-    eventually(lambda: states() == ["deferred"], what="another deferral")
-    assert act("delete_queue")["actions"][0]["affected"] == 1
+    eventually(lambda: states() == waiting, what="another deferral")
+    assert act("delete_queue")["actions"][0]["affected"] == 2
     assert states() == []
-    assert states("fail%2Bbystander") != []
+    assert len(states("fail%2Bbystander")) == 2

@@ -218,6 +218,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/abuse/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an overview of abuse
+         * @description Suspended senders; senders and domains that have used at least 80 % of an hourly threshold; spikes (from the unresolved alerts); the senders with the most recipients in the last hour; and failed sign-ins of the last hour by client address and by account. At most 50 entries each: /abuse/suspensions, /abuse/alerts and /sign-in-blocks list all. A caller who does not see all domains gets what belongs to its domains.
+         */
+        get: operations["getAbuseOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/abuse/suspensions": {
         parameters: {
             query?: never;
@@ -5439,6 +5459,14 @@ export interface components {
             source_ip: string;
             subject: string;
         };
+        /** @description The overview; each list has at most 50 entries, the worst (of `suspended` and `spikes` the newest) first. */
+        AbuseOverviewRecord: {
+            authentication_failures: components["schemas"]["AuthenticationFailures"];
+            near_limit: components["schemas"]["LimitUsageRecord"][];
+            spikes: components["schemas"]["Spike"][];
+            suspended: components["schemas"]["SuspendedSender"][];
+            top_senders: components["schemas"]["LimitUsageRecord"][];
+        };
         /** @description No fields. */
         AccountKeyChange: Record<string, unknown>;
         /** @description The key of the account was replaced. */
@@ -5796,7 +5824,10 @@ export interface components {
             message: string;
             scheduled_messages: number;
         };
-        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access. */
+        /**
+         * @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access.
+         *         `disabled`: an incident has disabled it, until that is undone (/abuse/incidents).
+         */
         ApiKeyRecord: {
             /** Format: uuid */
             admin_id: string;
@@ -5806,6 +5837,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             created_at: string;
+            disabled: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -5986,6 +6018,11 @@ export interface components {
             resource_id: string | null;
             resource_type: string;
             user_agent: string | null;
+        };
+        /** @description Failed sign-ins of the last hour. The same wrong password counts once. */
+        AuthenticationFailures: {
+            by_account: components["schemas"]["FailuresOfAccount"][];
+            by_address: components["schemas"]["FailuresOfAddress"][];
         };
         /** @description Results of sender authentication; null if not evaluated. */
         AuthenticationResults: {
@@ -7172,6 +7209,43 @@ export interface components {
             transaction: string;
             user_agent: string | null;
         };
+        /** @description Failed sign-ins to an account, which need not exist, from `addresses` client addresses. */
+        FailuresOfAccount: {
+            account: string;
+            /** @enum {string} */
+            account_kind: "admin" | "mailbox";
+            addresses: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            blocked_until: string | null;
+            failures: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_at: string;
+        };
+        /**
+         * @description Failed sign-ins from a client address (IPv4 address or IPv6 /64 network). `blocked_until`: null if it is not
+         *         blocked, and for callers who do not see all domains.
+         */
+        FailuresOfAddress: {
+            accounts: number;
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            blocked_until: string | null;
+            failures: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_at: string;
+        };
         /** @description Figures of a period, and up to the same hour of the period before. */
         FiguresOverview: {
             accepted: number;
@@ -7585,6 +7659,21 @@ export interface components {
             /** Format: uuid */
             id: string;
             message: string;
+        };
+        /**
+         * @description How many recipients or copies count in the last hour for a threshold `name` of a sender (`subject` is its
+         *         address, `mailbox_id` its mailbox, if it is one) or of a domain.
+         */
+        LimitUsageRecord: {
+            /** Format: uuid */
+            domain_id: string | null;
+            limit: number;
+            /** Format: uuid */
+            mailbox_id: string | null;
+            /** @enum {string} */
+            name: "domain_per_hour" | "forward_per_hour" | "sender_per_hour";
+            subject: string;
+            used: number;
         };
         /** @description A script of a mailbox. At most one is `active`: it filters new mail. */
         ListedScriptResponse: {
@@ -9397,6 +9486,26 @@ export interface components {
             /** @enum {string} */
             scope: "domain" | "mailbox" | "server";
         };
+        /** @description An unresolved alert about a volume that is far above that of earlier weeks (`baseline`). `id`: of the alert. */
+        Spike: {
+            baseline: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            observed: number | null;
+            reason: string;
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /** @enum {string} */
+            state: "acknowledged" | "open" | "resolved";
+            subject: string;
+        };
         /** @description A step of an operation. */
         StepResponse: {
             /**
@@ -9497,6 +9606,22 @@ export interface components {
              */
             at: string;
             by: string;
+            reason: string;
+        };
+        /** @description A suspended sender address. `id`: of the suspension; `by`: who suspended it. */
+        SuspendedSender: {
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            /** @enum {string} */
+            by: "admin" | "rules";
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
             reason: string;
         };
         /** @description Who suspended: the abuse rules, or an administrator (email, key name, or role for scoped keys). */
@@ -11751,6 +11876,45 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseOverview: {
+        parameters: {
+            query?: {
+                domain_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AbuseOverviewRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -179,6 +179,11 @@ async def page(conn: Conn, who: Principal, domain_id: UUID | None, page_request:
     return await store.page(conn, who.domains(), domain_id, page_request)
 
 
+async def list_newest(conn: Conn, domain_ids: list[UUID] | None, limit: int) -> list[SenderSuspension]:
+    """The newest suspensions in these domains (None: in all). Does not check the caller's permission."""
+    return (await store.page(conn, domain_ids, None, PageRequest(limit, "created_at", "desc", None))).rows
+
+
 async def get(conn: Conn, who: Principal, suspension_id: UUID) -> SenderSuspension:
     """The suspension with this ID. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     return await _get(conn, who, "suspension.read", suspension_id)
