@@ -113,6 +113,7 @@ TABLE analytics_bounces WITH (fillfactor=70)
     dimension text NOT NULL
     value text NOT NULL
     provider text NOT NULL
+    step smallint NOT NULL
     slot timestamp with time zone NOT NULL
     class text NOT NULL
     deferred bigint NOT NULL
@@ -121,8 +122,8 @@ TABLE analytics_bounces WITH (fillfactor=70)
     reply text
     reply_at timestamp with time zone
     message_id uuid
-    CONSTRAINT analytics_bounces_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot, class)
-    CREATE INDEX analytics_bounces_by_slot ON analytics_bounces USING btree (slot)
+    CONSTRAINT analytics_bounces_pkey PRIMARY KEY (domain_id, dimension, value, provider, step, slot, class)
+    CREATE INDEX analytics_bounces_by_age ON analytics_bounces USING brin (slot)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE analytics_counters WITH (fillfactor=70)
@@ -130,6 +131,7 @@ TABLE analytics_counters WITH (fillfactor=70)
     dimension text NOT NULL
     value text NOT NULL
     provider text NOT NULL
+    step smallint NOT NULL
     slot timestamp with time zone NOT NULL
     messages bigint NOT NULL
     accepted bigint NOT NULL
@@ -145,8 +147,11 @@ TABLE analytics_counters WITH (fillfactor=70)
     spam bigint NOT NULL
     delays bigint[]
     CONSTRAINT analytics_counters_dimension CHECK ((dimension = ANY (ARRAY[''::text, 'tag'::text, 'api_key'::text])))
-    CONSTRAINT analytics_counters_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot)
-    CREATE INDEX analytics_counters_by_slot ON analytics_counters USING btree (slot)
+    CONSTRAINT analytics_counters_pkey PRIMARY KEY (domain_id, dimension, value, provider, step, slot)
+    CONSTRAINT analytics_counters_step CHECK ((step = ANY (ARRAY[15, 60, 1440])))
+    CREATE INDEX analytics_counters_by_age ON analytics_counters USING brin (slot)
+    CREATE INDEX analytics_counters_by_domain ON analytics_counters USING btree (domain_id, dimension, step, slot)
+    CREATE INDEX analytics_counters_by_value ON analytics_counters USING btree (dimension, value, provider, step, slot)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE analytics_position

@@ -42,6 +42,7 @@ from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.run.runtime.context import attach
 from tests.support import instance as instances
+from tests.support.figures import insert_figures
 from tests.support.instance import Instance
 from tests.support.reports import DAY, Dmarc, Record, tls_report
 from tests.support.webhook_sink import Sink, authority, run_sink
@@ -218,6 +219,8 @@ async def _create_data(scene: Scene) -> None:
     await _accounts(scene)
     await _webhooks(scene)
     await _templates(scene)
+    domains = [UUID(scene.ids[name]) for name in ("domain_id", "shop_id")]
+    await insert_figures(scene.instance.data_dir, domains)
     await _mail(scene)
 
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { formatNumber, HOUR_CYCLE, LOCALE } from '../locale'
+import { formatNumber } from '../locale'
 import { UTC } from '../timeZone'
 import { formatBytes, formatDuration } from '../units'
+import { formatTimes, type Step } from './chartTimes'
 import { useNavigation } from './navigation'
 import { TableHead } from './TableHead'
 
@@ -24,7 +25,7 @@ export interface Bars {
   until: string
   /** Of sizes in bytes the bars are not stacked: each begins at zero, a later series in front of an earlier one. */
   unit?: 'bytes' | 'seconds'
-  step?: 'hour' | 'day'
+  step?: Step
   /** The time zone of the days; UTC unless given. */
   zone?: string
 }
@@ -68,11 +69,7 @@ export function DayChart({ label, days, series, since, until, unit, step = 'day'
     }
   }, [days, series, since, until, unit, step, zone, hrefs])
   const heading = step === 'hour' ? 'Hour' : 'Day'
-  const time = new Intl.DateTimeFormat(LOCALE, {
-    dateStyle: 'medium',
-    timeZone: zone,
-    ...(step === 'hour' && { timeStyle: 'short', hourCycle: HOUR_CYCLE }),
-  })
+  const times = formatTimes(days, step, zone)
   return (
     <figure className="day-chart" aria-label={label}>
       <div className="row small" aria-hidden>
@@ -91,7 +88,7 @@ export function DayChart({ label, days, series, since, until, unit, step = 'day'
             {days.map((day, index) => (
               <tr key={day} role="row">
                 <td role="cell" data-label={heading}>
-                  {hrefs?.[index] ? <Link href={hrefs[index]}>{time.format(new Date(day))}</Link> : time.format(new Date(day))}
+                  {hrefs?.[index] ? <Link href={hrefs[index]}>{times[index]}</Link> : times[index]}
                 </td>
                 {series.map((each) => (
                   <td key={each.label} role="cell" data-label={each.label}>

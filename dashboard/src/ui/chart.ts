@@ -2,9 +2,11 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { HOUR_CYCLE, LOCALE } from '../locale'
 import { UTC } from '../timeZone'
+import { pickTicks, type Step } from './chartTimes'
 import { type Bars, formatValue, type Series } from './DayChart'
 
 const HEIGHT = 220
+const LABEL_WIDTH = 64
 const HOUR = 3600
 const DAY = 24 * HOUR
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7, 1e8]
@@ -59,7 +61,7 @@ function stack(days: readonly string[], series: readonly Series[]): (number | nu
   return series.map((each) => (each.form ? [...each.counts] : [...days.keys()].map((day) => sumFrom(bars.indexOf(each), day))))
 }
 
-function options(element: HTMLElement, { series, since, until, unit, step, zone = UTC }: Bars): uPlot.Options {
+function options(element: HTMLElement, { days, series, since, until, unit, step = 'day', zone = UTC }: Bars): uPlot.Options {
   // Days without a zone are UTC dates, whatever the time.
   const edge = (time: string) => Date.parse(zone === UTC && step !== 'hour' ? time.slice(0, 10) : time) / 1000
   const [first, last, margin] = [edge(since), edge(until), (step === 'hour' ? HOUR : DAY) / 2]
@@ -75,7 +77,6 @@ function options(element: HTMLElement, { series, since, until, unit, step, zone 
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone === UTC ? 'Etc/UTC' : zone),
     legend: { show: false },
     cursor: { show: false },
     scales: {
@@ -86,7 +87,8 @@ function options(element: HTMLElement, { series, since, until, unit, step, zone 
       {
         ...axis,
         grid: { show: false },
-        incrs: step === 'hour' ? [1, 2, 3, 6, 12, 24].map((hours) => hours * HOUR) : [1, 2, 7, 14, 28].map((days) => days * DAY),
+        // Of uPlot's own, which are at equal distances, days would be repeated or missing after a change of the clocks.
+        splits: () => pickTicks(days, step, element.clientWidth / LABEL_WIDTH).map((time) => Date.parse(time) / 1000),
         values: (_, ticks) => ticks.map((seconds) => formatTick(seconds, step, zone)),
       },
       {
@@ -107,7 +109,7 @@ function options(element: HTMLElement, { series, since, until, unit, step, zone 
   }
 }
 
-function formatTick(seconds: number, step: Bars['step'], zone: string): string {
+function formatTick(seconds: number, step: Step, zone: string): string {
   const time: Intl.DateTimeFormatOptions =
     step === 'hour' ? { hour: '2-digit', minute: '2-digit', hourCycle: HOUR_CYCLE } : { day: 'numeric', month: 'short' }
   return new Date(seconds * 1000).toLocaleString(LOCALE, { ...time, timeZone: zone })

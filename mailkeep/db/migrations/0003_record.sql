@@ -242,12 +242,14 @@ CREATE TABLE disk_measurements (
 );
 
 -- Figures about mail (features/record/analytics): of a domain (zeros: all domains), of all its mail, a tag or an API key,
--- at a provider (empty: all), in the 15 minutes from `slot` on. `delays`: deliveries by bucket of time.
+-- at a provider (empty: all), in the `step` minutes from `slot` on: in each quarter of an hour, and again in each hour and day
+-- (UTC). `delays`: deliveries by bucket of time.
 CREATE TABLE analytics_counters (
     domain_id     uuid NOT NULL,
     dimension     text NOT NULL CONSTRAINT analytics_counters_dimension CHECK (dimension IN ('', 'tag', 'api_key')),
     value         text NOT NULL,
     provider      text NOT NULL,
+    step          smallint NOT NULL CONSTRAINT analytics_counters_step CHECK (step IN (15, 60, 1440)),
     slot          timestamptz NOT NULL,
     messages      bigint NOT NULL,
     accepted      bigint NOT NULL,
@@ -262,9 +264,11 @@ CREATE TABLE analytics_counters (
     rejected      bigint NOT NULL,
     spam          bigint NOT NULL,
     delays        bigint[],
-    CONSTRAINT analytics_counters_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot)
+    CONSTRAINT analytics_counters_pkey PRIMARY KEY (domain_id, dimension, value, provider, step, slot)
 ) WITH (fillfactor = 70);
-CREATE INDEX analytics_counters_by_slot ON analytics_counters (slot);
+CREATE INDEX analytics_counters_by_domain ON analytics_counters (domain_id, dimension, step, slot);
+CREATE INDEX analytics_counters_by_value ON analytics_counters (dimension, value, provider, step, slot);
+CREATE INDEX analytics_counters_by_age ON analytics_counters USING brin (slot);
 
 -- Why mail was deferred, bounced or failed, with the latest reply.
 CREATE TABLE analytics_bounces (
@@ -272,6 +276,7 @@ CREATE TABLE analytics_bounces (
     dimension  text NOT NULL,
     value      text NOT NULL,
     provider   text NOT NULL,
+    step       smallint NOT NULL,
     slot       timestamptz NOT NULL,
     class      text NOT NULL,
     deferred   bigint NOT NULL,
@@ -280,9 +285,9 @@ CREATE TABLE analytics_bounces (
     reply      text,
     reply_at   timestamptz,
     message_id uuid,
-    CONSTRAINT analytics_bounces_pkey PRIMARY KEY (domain_id, dimension, value, provider, slot, class)
+    CONSTRAINT analytics_bounces_pkey PRIMARY KEY (domain_id, dimension, value, provider, step, slot, class)
 ) WITH (fillfactor = 70);
-CREATE INDEX analytics_bounces_by_slot ON analytics_bounces (slot);
+CREATE INDEX analytics_bounces_by_age ON analytics_bounces USING brin (slot);
 
 -- The last event that is counted: one row.
 CREATE TABLE analytics_position (

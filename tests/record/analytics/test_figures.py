@@ -6,6 +6,7 @@ import asyncio
 import csv
 import random
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from typing import Any
@@ -174,6 +175,28 @@ def test_days_are_those_of_the_zone(zone: str, now: str, lengths: list[float]):
     hours = rules.window("24h", None, rules.zone(zone), at(now))
     assert len(hours.edges) == 24
     assert at(now) - hours.edges[-1] < timedelta(hours=1)
+    for each in (window, previous, hours):
+        for edges in (each.edges, [each.since]):
+            check_ranges(edges, each.until)
+
+
+def check_ranges(edges: Sequence[datetime], until: datetime) -> None:
+    """Each quarter of an hour is in one counter, none of which covers an edge, and there are few."""
+    quarters: list[datetime] = []
+    ranges = rules.time_ranges(edges, until)
+    counters = 0
+    for each in ranges:
+        step = timedelta(minutes=each.step)
+        begin = each.since
+        assert rules.slot_of(begin, each.step) == begin
+        while begin < each.until:
+            assert not any(begin < edge < begin + step for edge in edges)
+            quarters += [begin + n * rules.SLOT for n in range(step // rules.SLOT)]
+            begin, counters = begin + step, counters + 1
+    assert quarters == [edges[0] + n * rules.SLOT for n in range(len(quarters))]
+    assert quarters[-1] == rules.slot_of(until)
+    if len(edges) == 1:
+        assert counters <= (until - edges[0]).days + 2 * (23 + 3)
 
 
 def test_percentiles_are_within_six_percent():

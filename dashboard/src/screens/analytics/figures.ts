@@ -69,10 +69,16 @@ export function messagesHref(figure: LinkedFigure | null, query: Query & { class
   return PATHS.messages + formatSearch(search)
 }
 
-/** The messages of each row of a series: until the next row, of the last one until now. */
+/**
+ * The messages of each row of a series: until the next row, of the last one until now. The list's local times can't tell the
+ * two hours apart that a change of the clocks makes of one; the first leads to both, with the hour before.
+ */
 export function rowHrefs(rows: readonly Row[], query: Query, direction: 'outbound' | 'inbound'): string[] {
   return rows.map(({ at }, index) => {
-    const href = messagesHref(direction === 'outbound' ? 'accepted' : null, query, at, rows[index + 1]?.at)
+    const next = rows[index + 1]?.at
+    const isRepeated = next !== undefined && toLocal(at, ZONE) === toLocal(next, ZONE)
+    const [since, until] = isRepeated ? [rows[index - 1]?.at ?? at, rows[index + 2]?.at] : [at, next]
+    const href = messagesHref(direction === 'outbound' ? 'accepted' : null, query, since, until)
     return direction === 'inbound' ? `${href}&direction=inbound` : href
   })
 }

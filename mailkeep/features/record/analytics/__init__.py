@@ -1,9 +1,10 @@
 """Figures about mail: how much was accepted, delivered, deferred, refused and received, how long delivery took, and why
 servers refused it.
 
-They are counters of recipients in quarters of an hour, the smallest step in which time zones differ: a day of any zone
-is a sum of them. Each domain has counters of its own, and all domains together have some, so that no sum depends on the
-number of messages or of domains. Mail with a tag or of an API key is counted for it as well.
+They are counters of recipients in quarters of an hour, the smallest step in which time zones differ, so that a day of
+any zone is a sum of them, and again in whole hours and days, so that few are read. Each domain has counters of its own,
+and all domains together have some: no sum depends on the number of messages or of domains. Mail with a tag or of an API
+key is counted for it as well.
 
 The counters follow the feed of events: `count` reads the events since its position, adds them up and moves the
 position, in one transaction. So each event counts once, whatever is killed, and delivering mail does not wait for

@@ -25,6 +25,9 @@ DELAYS = (
 the stored data: other bounds need another table."""
 ALL_DOMAINS = UUID(int=0)
 """The domain of the counters for all domains together; they include mail of domains that are not managed."""
+STEPS = (15, 60, 24 * 60)
+"""The minutes that a counter covers: quarters of an hour, the smallest step in which time zones differ, and the hours
+and days of UTC that they add up to."""
 OTHER = ""
 """The provider of all mail, and the tag of the mail whose tag is not counted on its own."""
 
@@ -59,12 +62,15 @@ class MailEvent:
 
 @dataclass(frozen=True, slots=True)
 class CounterKey:
-    """What a counter counts: mail of a domain, of a tag or key, at a provider (`OTHER`: all), from `slot` on."""
+    """What a counter counts: mail of a domain, of a tag or key, at a provider (`OTHER`: all), in the `step` minutes
+    from `slot` on.
+    """
 
     domain_id: UUID
     dimension: Dimension
     value: str
     provider: str
+    step: int
     slot: datetime
 
 
@@ -75,6 +81,13 @@ class Counter:
     figures: dict[str, int] = field(default_factory=dict[str, int])
     delays: dict[int, int] = field(default_factory=dict[int, int])
 
+    def add(self, other: Counter) -> None:
+        """Add another."""
+        for name, number in other.figures.items():
+            self.figures[name] = self.figures.get(name, 0) + number
+        for bucket, number in other.delays.items():
+            self.delays[bucket] = self.delays.get(bucket, 0) + number
+
 
 @dataclass(slots=True)
 class BounceCounter:
@@ -84,6 +97,13 @@ class BounceCounter:
     reply: str | None = None
     reply_at: datetime | None = None
     message_id: UUID | None = None
+
+    def add(self, other: BounceCounter) -> None:
+        """Add another; the later reply stays, of two at once the other."""
+        for name, number in other.figures.items():
+            self.figures[name] = self.figures.get(name, 0) + number
+        if other.reply_at and (self.reply_at is None or other.reply_at >= self.reply_at):
+            self.reply, self.reply_at, self.message_id = other.reply, other.reply_at, other.message_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +135,15 @@ class TimeWindow:
     def since(self) -> datetime:
         """The beginning."""
         return self.edges[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """The counters of `step` minutes that begin at `since` or later, before `until`."""
+
+    step: int
+    since: datetime
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import pairwise
 from typing import cast
 from uuid import UUID
 from zoneinfo import ZoneInfo, available_timezones
@@ -16,6 +17,7 @@ from mailkeep.features.record.analytics.model import (
     DELAYS,
     FIGURES,
     OTHER,
+    STEPS,
     BounceCounter,
     Counter,
     CounterKey,
@@ -24,11 +26,12 @@ from mailkeep.features.record.analytics.model import (
     Interval,
     MailEvent,
     Period,
+    TimeRange,
     TimeWindow,
 )
 from mailkeep.mail.smtp.bounce_class import BounceClass, provider_of
 
-SLOT = timedelta(minutes=15)
+SLOT = timedelta(minutes=STEPS[0])
 RETENTION = timedelta(days=190)
 TAGS_A_DAY = 200
 """How many tags of a domain are counted on their own in a UTC day; the rest together."""
@@ -36,12 +39,14 @@ PERIODS: Mapping[Period, int] = {"24h": 1, "7d": 7, "30d": 30, "90d": 90}
 _HOURS_A_DAY = 24
 _MOST_REPLY = 400  # characters
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def slot_of(at: datetime) -> datetime:
-    """The beginning of the quarter of an hour, in UTC."""
+def slot_of(at: datetime, step: int = STEPS[0]) -> datetime:
+    """When the quarter of an hour began, or the hour or day of UTC (`step`: its minutes)."""
     at = at.astimezone(UTC)
-    return at.replace(minute=at.minute - at.minute % 15, second=0, microsecond=0)
+    minutes = (60 * at.hour + at.minute) % step
+    return at.replace(second=0, microsecond=0) - timedelta(minutes=minutes)
 
 
 def figures_of(event: MailEvent) -> dict[str, int]:
@@ -79,8 +84,27 @@ def delay_bucket(seconds: float) -> int:
     return min(bisect_left(DELAYS, seconds), len(DELAYS) - 1)
 
 
+def with_hours_and_days(
+    counters: Mapping[CounterKey, Counter], bounces: Mapping[tuple[CounterKey, str], BounceCounter]
+) -> tuple[dict[CounterKey, Counter], dict[tuple[CounterKey, str], BounceCounter]]:
+    """These counters of quarters of an hour, and their sums of hours and days."""
+    all_counters, all_bounces = dict(counters), dict(bounces)
+    for step in STEPS[1:]:
+        for key, counter in counters.items():
+            all_counters.setdefault(_enlarge(key, step), Counter()).add(counter)
+        for (key, bounce_class), bounce in bounces.items():
+            all_bounces.setdefault((_enlarge(key, step), bounce_class), BounceCounter()).add(bounce)
+    return all_counters, all_bounces
+
+
+def _enlarge(key: CounterKey, step: int) -> CounterKey:
+    return CounterKey(key.domain_id, key.dimension, key.value, key.provider, step, slot_of(key.slot, step))
+
+
 class Sums:
-    """Adds up events. `counted_tags`: the tags with counters of their own, by domain and UTC day; it grows."""
+    """Adds up events by quarters of an hour. `counted_tags`: the tags with counters of their own, by domain and UTC
+    day; it grows.
+    """
 
     def __init__(self, counted_tags: dict[tuple[UUID, datetime], set[str]]) -> None:
         self.counters: dict[CounterKey, Counter] = {}
@@ -93,46 +117,34 @@ class Sums:
         if not figures:
             return
         slot, at_provider = slot_of(event.at), provider(event)
-        bucket = None
+        counter, bounce = Counter(figures), None
         if "delivered" in figures and event.accepted_at is not None:
-            bucket = delay_bucket((event.at - event.accepted_at).total_seconds())
-        bounce_class = event.bounce_class if figures.keys() & {"deferred", "bounced", "failed"} else None
+            counter.delays[delay_bucket((event.at - event.accepted_at).total_seconds())] = 1
+        if event.bounce_class and figures.keys() & {"deferred", "bounced", "failed"}:
+            reply = (event.reply[:_MOST_REPLY], event.at, event.message_id) if event.reply else (None, None, None)
+            bounce = BounceCounter(figures, *reply)
         values = self._values(event, slot)
         for domain_id in {event.domain_id or ALL_DOMAINS, ALL_DOMAINS}:
             for dimension, value in values:
                 providers = {OTHER, at_provider} if at_provider and not dimension else {OTHER}
                 for each in providers:
-                    key = CounterKey(domain_id, dimension, value, each, slot)
-                    self._count(key, figures, bucket)
-                    if bounce_class:
-                        self._count_bounce(key, bounce_class, figures, event)
+                    key = CounterKey(domain_id, dimension, value, each, STEPS[0], slot)
+                    self.counters.setdefault(key, Counter()).add(counter)
+                    if bounce and event.bounce_class:
+                        self.bounces.setdefault((key, event.bounce_class), BounceCounter()).add(bounce)
 
     def _values(self, event: MailEvent, slot: datetime) -> list[tuple[Dimension, str]]:
         values: list[tuple[Dimension, str]] = [("", "")]
         if event.api_key_id is not None:
             values.append(("api_key", str(event.api_key_id)))
         if event.tags:
-            day = slot.replace(hour=0, minute=0)
+            day = slot_of(slot, STEPS[-1])
             counted = self._tags.setdefault((event.domain_id or ALL_DOMAINS, day), set())
             for tag in dict.fromkeys(event.tags):
                 if tag not in counted and len(counted) < TAGS_A_DAY:
                     counted.add(tag)
                 values.append(("tag", tag if tag in counted else OTHER))
         return list(dict.fromkeys(values))
-
-    def _count(self, key: CounterKey, figures: Mapping[str, int], bucket: int | None) -> None:
-        counter = self.counters.setdefault(key, Counter())
-        for name, number in figures.items():
-            counter.figures[name] = counter.figures.get(name, 0) + number
-        if bucket is not None:
-            counter.delays[bucket] = counter.delays.get(bucket, 0) + 1
-
-    def _count_bounce(self, key: CounterKey, bounce_class: str, figures: Mapping[str, int], event: MailEvent) -> None:
-        bounce = self.bounces.setdefault((key, bounce_class), BounceCounter())
-        for name, number in figures.items():
-            bounce.figures[name] = bounce.figures.get(name, 0) + number
-        if event.reply and (bounce.reply_at is None or event.at >= bounce.reply_at):
-            bounce.reply, bounce.reply_at, bounce.message_id = event.reply[:_MOST_REPLY], event.at, event.message_id
 
 
 @cache
@@ -200,6 +212,33 @@ def _midnights(first: datetime, until: datetime, tz: ZoneInfo) -> Iterable[datet
 
 def _same_time(local: datetime, day: object, tz: ZoneInfo) -> datetime:
     return datetime.fromisoformat(f"{day}T{local:%H:%M:%S}").replace(tzinfo=tz).astimezone(UTC)
+
+
+def time_ranges(edges: Sequence[datetime], until: datetime) -> list[TimeRange]:
+    """The fewest counters with what was counted from the first edge until then, the running quarter of an hour
+    included. None of them covers an edge.
+    """
+    ranges: list[TimeRange] = []
+    for since, end in pairwise([*edges, slot_of(until) + SLOT]):
+        for each in _cover(since, end, STEPS):
+            if ranges and (ranges[-1].step, ranges[-1].until) == (each.step, each.since):
+                ranges[-1] = TimeRange(each.step, ranges[-1].since, each.until)
+            else:
+                ranges.append(each)
+    return ranges
+
+
+def _cover(since: datetime, until: datetime, steps: Sequence[int]) -> Iterable[TimeRange]:
+    """Whole hours and days where there are some between two quarters of an hour."""
+    *smaller, step = steps
+    first, last = -(-(since - _EPOCH) // timedelta(minutes=step)), slot_of(until, step)
+    begin = _EPOCH + first * timedelta(minutes=step)
+    if begin < last:
+        yield from _cover(since, begin, smaller) if since < begin else ()
+        yield TimeRange(step, begin, last)
+        yield from _cover(last, until, smaller) if last < until else ()
+    elif since < until:
+        yield from _cover(since, until, smaller)
 
 
 def percentile(delays: Sequence[int], share: float) -> float | None:

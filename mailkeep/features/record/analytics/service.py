@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -17,6 +17,8 @@ from mailkeep.features.record.analytics import rules, store
 from mailkeep.features.record.analytics.model import (
     ALL_DOMAINS,
     OTHER,
+    STEPS,
+    BounceCounter,
     BounceSum,
     Counter,
     CounterKey,
@@ -25,6 +27,7 @@ from mailkeep.features.record.analytics.model import (
     Interval,
     Period,
     Scope,
+    TimeRange,
     TimeWindow,
 )
 from mailkeep.features.record.messages import service as messages
@@ -68,18 +71,11 @@ async def _count_batch(conn: Conn) -> bool:
     events = await store.list_events(conn, tx, event_id, _BATCH)
     if not events:
         return False
-    days = {
-        (each.domain_id or ALL_DOMAINS, rules.slot_of(each.at).replace(hour=0, minute=0))
-        for each in events
-        if each.tags
-    }
+    days = {(each.domain_id or ALL_DOMAINS, rules.slot_of(each.at, STEPS[-1])) for each in events if each.tags}
     sums = rules.Sums(await store.find_tags(conn, days) if days else {})
     for event in events:
         sums.add(event)
-    if sums.counters:
-        await store.add(conn, sums.counters)
-    if sums.bounces:
-        await store.add_bounces(conn, sums.bounces)
+    await _add(conn, sums.counters, sums.bounces)
     failpoint.reach("analytics.added")
     await store.set_position(conn, events[-1].tx, events[-1].id)
     return len(events) == _BATCH
@@ -90,10 +86,19 @@ async def count_rejected(conn: Conn, rejected: Sequence[tuple[datetime, UUID | N
     counters: dict[CounterKey, Counter] = {}
     for at, domain_id in rejected:
         for each in {domain_id or ALL_DOMAINS, ALL_DOMAINS}:
-            counter = counters.setdefault(CounterKey(each, "", "", OTHER, rules.slot_of(at)), Counter())
-            counter.figures["rejected"] = counter.figures.get("rejected", 0) + 1
+            key = CounterKey(each, "", "", OTHER, STEPS[0], rules.slot_of(at))
+            counters.setdefault(key, Counter()).add(Counter({"rejected": 1}))
+    await _add(conn, counters, {})
+
+
+async def _add(
+    conn: Conn, counters: Mapping[CounterKey, Counter], bounces: Mapping[tuple[CounterKey, str], BounceCounter]
+) -> None:
+    counters, bounces = rules.with_hours_and_days(counters, bounces)
     if counters:
         await store.add(conn, counters)
+    if bounces:
+        await store.add_bounces(conn, bounces)
 
 
 async def prune(app: App) -> None:
@@ -111,9 +116,9 @@ async def read_overview(app: App, who: Principal, chosen: Selection) -> tuple[Ti
         scope = await _scope(conn, who, chosen)
         return (
             current,
-            await store.read_total(conn, scope, current),
+            await store.read_total(conn, scope, _whole(current)),
             previous,
-            await store.read_total(conn, scope, previous),
+            await store.read_total(conn, scope, _whole(previous)),
         )
 
 
@@ -122,9 +127,10 @@ async def read_series(
 ) -> list[tuple[datetime, Figures]]:
     """The sums of each hour or day. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
     window = chosen.window(app.clock(), interval, previous=previous)
+    ranges = rules.time_ranges(window.edges, window.until)
     await count(app, _BATCHES_BEFORE_A_READ)
     async with app.db.autocommit() as conn:
-        rows = await store.read_series(conn, await _scope(conn, who, chosen), window)
+        rows = await store.read_series(conn, await _scope(conn, who, chosen), window.edges, ranges)
     return [(edge, rows.get(number, rules.NO_FIGURES)) for number, edge in enumerate(window.edges)]
 
 
@@ -134,20 +140,20 @@ async def read_groups(
     """The sums of each domain, provider, tag or key that has some, the largest first, at most `MOST_GROUPS`.
     DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
-    window = chosen.window(app.clock())
+    ranges = _whole(chosen.window(app.clock()))
     await count(app, _BATCHES_BEFORE_A_READ)
     async with app.db.autocommit() as conn:
         scope = await _scope(conn, who, chosen)
         names: dict[str, str] = {}
         match by:
             case "domain":
-                rows = await store.read_groups(conn, scope, window, "domain_id", MOST_GROUPS)
+                rows = await store.read_groups(conn, scope, ranges, "domain_id", MOST_GROUPS)
                 names = await store.find_names(conn, "domains", [key for key, _ in rows])
             case "provider":
-                rows = await store.read_groups(conn, scope, window, "provider", MOST_GROUPS)
+                rows = await store.read_groups(conn, scope, ranges, "provider", MOST_GROUPS)
             case "tag" | "api_key":
                 of = Scope(scope.domains, by)
-                rows = await store.read_groups(conn, of, window, "value", MOST_GROUPS)
+                rows = await store.read_groups(conn, of, ranges, "value", MOST_GROUPS)
                 if by == "api_key":
                     names = await store.find_names(conn, "api_keys", [key for key, _ in rows])
     return [Group(key, names.get(key), figures) for key, figures in rows]
@@ -155,10 +161,14 @@ async def read_groups(
 
 async def read_bounces(app: App, who: Principal, chosen: Selection) -> list[BounceSum]:
     """The sums of each class of replies. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
-    window = chosen.window(app.clock())
+    ranges = _whole(chosen.window(app.clock()))
     await count(app, _BATCHES_BEFORE_A_READ)
     async with app.db.autocommit() as conn:
-        return await store.read_bounces(conn, await _scope(conn, who, chosen), window)
+        return await store.read_bounces(conn, await _scope(conn, who, chosen), ranges)
+
+
+def _whole(window: TimeWindow) -> list[TimeRange]:
+    return rules.time_ranges([window.since], window.until)
 
 
 async def _scope(conn: Conn, who: Principal, chosen: Selection) -> Scope:

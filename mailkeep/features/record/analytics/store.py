@@ -16,6 +16,7 @@ from mailkeep.features.record.analytics.model import (
     ALL_DOMAINS,
     DELAYS,
     FIGURES,
+    STEPS,
     BounceCounter,
     BounceSum,
     Counter,
@@ -23,7 +24,7 @@ from mailkeep.features.record.analytics.model import (
     Figures,
     MailEvent,
     Scope,
-    TimeWindow,
+    TimeRange,
 )
 
 _SUMS = SQL(", ").join([SQL("coalesce(sum(c.{0}), 0)::bigint AS {0}").format(SQL(name)) for name in FIGURES])
@@ -100,13 +101,13 @@ async def find_tags(conn: Conn, days: Collection[tuple[UUID, datetime]]) -> dict
     """The tags that have counters of their own, of these domains and UTC days."""
     cursor = await conn.execute(
         """
-        SELECT d.domain_id, d.day, array_agg(DISTINCT c.value) AS tags
+        SELECT d.domain_id, d.day, array_agg(c.value) AS tags
         FROM unnest(%(domains)s::uuid[], %(days)s::timestamptz[]) d (domain_id, day)
         JOIN analytics_counters c ON c.domain_id = d.domain_id AND c.dimension = 'tag' AND c.value <> ''
-         AND c.slot >= d.day AND c.slot < d.day + interval '24 hours'
+         AND c.step = %(step)s AND c.slot = d.day
         GROUP BY d.domain_id, d.day
         """,
-        {"domains": [domain_id for domain_id, _ in days], "days": [day for _, day in days]},
+        {"domains": [domain_id for domain_id, _ in days], "days": [day for _, day in days], "step": STEPS[-1]},
     )
     return {(row["domain_id"], row["day"]): set(row["tags"]) for row in await cursor.fetchall()}
 
@@ -127,17 +128,19 @@ def _key_row(key: CounterKey) -> dict[str, Any]:
         "dimension": key.dimension,
         "value": key.value,
         "provider": key.provider,
+        "step": key.step,
         "slot": key.slot,
     }
 
 
 _ADD = SQL(
     """
-    INSERT INTO analytics_counters AS c (domain_id, dimension, value, provider, slot, {columns}, delays)
-    SELECT r.domain_id, r.dimension, r.value, r.provider, r.slot, {values}, r.delays
+    INSERT INTO analytics_counters AS c (domain_id, dimension, value, provider, step, slot, {columns}, delays)
+    SELECT r.domain_id, r.dimension, r.value, r.provider, r.step, r.slot, {values}, r.delays
     FROM jsonb_to_recordset(%(rows)s) AS r(
-        domain_id uuid, dimension text, value text, provider text, slot timestamptz, {types}, delays bigint[])
-    ORDER BY r.domain_id, r.dimension, r.value, r.provider, r.slot
+        domain_id uuid, dimension text, value text, provider text, step smallint, slot timestamptz, {types},
+        delays bigint[])
+    ORDER BY r.domain_id, r.dimension, r.value, r.provider, r.step, r.slot
     ON CONFLICT ON CONSTRAINT analytics_counters_pkey DO UPDATE
     SET {sums},
         delays = CASE WHEN excluded.delays IS NULL THEN c.delays WHEN c.delays IS NULL THEN excluded.delays ELSE (
@@ -169,12 +172,12 @@ async def add_bounces(conn: Conn, bounces: Mapping[tuple[CounterKey, str], Bounc
     ]
     await conn.execute(
         """
-        INSERT INTO analytics_bounces AS b (domain_id, dimension, value, provider, slot, class, deferred, bounced,
-                                            failed, reply, reply_at, message_id)
+        INSERT INTO analytics_bounces AS b (domain_id, dimension, value, provider, step, slot, class, deferred,
+                                            bounced, failed, reply, reply_at, message_id)
         SELECT r.* FROM jsonb_to_recordset(%(rows)s) AS r(
-            domain_id uuid, dimension text, value text, provider text, slot timestamptz, class text, deferred bigint,
-            bounced bigint, failed bigint, reply text, reply_at timestamptz, message_id uuid)
-        ORDER BY r.domain_id, r.dimension, r.value, r.provider, r.slot, r.class
+            domain_id uuid, dimension text, value text, provider text, step smallint, slot timestamptz, class text,
+            deferred bigint, bounced bigint, failed bigint, reply text, reply_at timestamptz, message_id uuid)
+        ORDER BY r.domain_id, r.dimension, r.value, r.provider, r.step, r.slot, r.class
         ON CONFLICT ON CONSTRAINT analytics_bounces_pkey DO UPDATE
         SET deferred = b.deferred + excluded.deferred, bounced = b.bounced + excluded.bounced,
             failed = b.failed + excluded.failed, reply = coalesce(excluded.reply, b.reply),
@@ -190,23 +193,39 @@ async def delete_before(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM analytics_bounces WHERE slot < %(before)s", {"before": before})
 
 
-def _where(scope: Scope) -> LiteralString:
-    domains: LiteralString = "c.domain_id = %(all)s" if scope.domains is None else "c.domain_id = ANY(%(domains)s)"
-    return (
-        domains + " AND c.dimension = %(dimension)s AND c.value = %(value)s AND c.provider = %(provider)s"
-        " AND c.slot >= %(since)s AND c.slot <= %(until)s"
-    )
+def _of_domains(scope: Scope) -> LiteralString:
+    return " AND c.domain_id = %(all)s" if scope.domains is None else " AND c.domain_id = ANY(%(domains)s)"
 
 
-def _values(scope: Scope, window: TimeWindow) -> dict[str, Any]:
+def _in_ranges(table: LiteralString, where: LiteralString) -> Composed:
+    """FROM the counters of time ranges. OFFSET keeps the planner from joining all counters with the ranges: each range
+    is one look into an index.
+    """
+    return SQL(
+        """
+        FROM unnest(%(steps)s::smallint[], %(sinces)s::timestamptz[], %(untils)s::timestamptz[]) r (step, since, until)
+        CROSS JOIN LATERAL (
+            SELECT * FROM {} c
+            WHERE c.step = r.step AND c.slot >= r.since AND c.slot < r.until AND c.dimension = %(dimension)s {}
+            OFFSET 0) c
+        """
+    ).format(SQL(table), SQL(where))
+
+
+def _of_scope(table: LiteralString, scope: Scope) -> Composed:
+    return _in_ranges(table, _of_domains(scope) + " AND c.value = %(value)s AND c.provider = %(provider)s")
+
+
+def _values(scope: Scope, ranges: Sequence[TimeRange]) -> dict[str, Any]:
     return {
         "all": ALL_DOMAINS,
         "domains": scope.domains,
         "dimension": scope.dimension,
         "value": scope.value,
         "provider": scope.provider,
-        "since": window.since,
-        "until": window.until,
+        "steps": [each.step for each in ranges],
+        "sinces": [each.since for each in ranges],
+        "untils": [each.until for each in ranges],
     }
 
 
@@ -214,57 +233,52 @@ def _figures(row: Mapping[str, Any]) -> Figures:
     return Figures({name: row[name] for name in FIGURES}, row["delays"])
 
 
-async def read_total(conn: Conn, scope: Scope, window: TimeWindow) -> Figures:
-    """The sum over a window."""
+async def read_total(conn: Conn, scope: Scope, ranges: Sequence[TimeRange]) -> Figures:
+    """The sum over time ranges."""
     cursor = await conn.execute(
-        SQL("SELECT {}, {} FROM analytics_counters c WHERE {}").format(_SUMS, _DELAY_SUMS, SQL(_where(scope))),
-        _values(scope, window),
+        SQL("SELECT {}, {} {}").format(_SUMS, _DELAY_SUMS, _of_scope("analytics_counters", scope)),
+        _values(scope, ranges),
     )
     row = await cursor.fetchone()
     assert row is not None
     return _figures(row)
 
 
-async def read_series(conn: Conn, scope: Scope, window: TimeWindow) -> dict[int, Figures]:
-    """The sums between the edges of a window, by the index of the edge; those without counters are missing."""
+async def read_series(
+    conn: Conn, scope: Scope, edges: Sequence[datetime], ranges: Sequence[TimeRange]
+) -> dict[int, Figures]:
+    """The sums between edges, by the index of the edge; those without counters are missing."""
     cursor = await conn.execute(
-        SQL(
-            "SELECT width_bucket(c.slot, %(edges)s::timestamptz[]) - 1 AS number, {}, {} FROM analytics_counters c "
-            "WHERE {} GROUP BY number"
-        ).format(_SUMS, _DELAY_SUMS, SQL(_where(scope))),
-        _values(scope, window) | {"edges": list(window.edges)},
+        SQL("SELECT width_bucket(c.slot, %(edges)s::timestamptz[]) - 1 AS number, {}, {} {} GROUP BY number").format(
+            _SUMS, _DELAY_SUMS, _of_scope("analytics_counters", scope)
+        ),
+        _values(scope, ranges) | {"edges": list(edges)},
     )
     return {row["number"]: _figures(row) for row in await cursor.fetchall()}
 
 
 async def read_groups(
-    conn: Conn, scope: Scope, window: TimeWindow, by: LiteralString, limit: int
+    conn: Conn, scope: Scope, ranges: Sequence[TimeRange], by: LiteralString, limit: int
 ) -> list[tuple[str, Figures]]:
     """The sums by `domain_id`, `value` or `provider`, the largest first."""
     where: Mapping[str, LiteralString] = {
-        "domain_id": "c.domain_id <> %(all)s AND (%(domains)s::uuid[] IS NULL OR c.domain_id = ANY(%(domains)s))",
-        "value": _domains(scope),
-        "provider": _domains(scope) + " AND c.provider <> ''",
+        "domain_id": " AND c.value = %(value)s AND c.provider = %(provider)s AND c.domain_id <> %(all)s"
+        " AND (%(domains)s::uuid[] IS NULL OR c.domain_id = ANY(%(domains)s))",
+        "value": _of_domains(scope) + " AND c.provider = %(provider)s",
+        "provider": _of_domains(scope) + " AND c.value = %(value)s AND c.provider <> ''",
     }
-    value: LiteralString = "" if by == "value" else " AND c.value = %(value)s"
-    of_all: LiteralString = "" if by == "provider" else " AND c.provider = %(provider)s"
     cursor = await conn.execute(
         SQL(
-            "SELECT c.{by}::text AS key, {sums}, {delays} FROM analytics_counters c WHERE {where} "
-            "AND c.dimension = %(dimension)s AND c.slot >= %(since)s AND c.slot <= %(until)s "
+            "SELECT c.{by}::text AS key, {sums}, {delays} {counters} "
             "GROUP BY c.{by} ORDER BY sum(c.accepted + c.delivered + c.bounced + c.failed + c.received) DESC, c.{by} "
             "LIMIT %(limit)s"
-        ).format(by=SQL(by), sums=_SUMS, delays=_DELAY_SUMS, where=SQL(where[by] + value + of_all)),
-        _values(scope, window) | {"limit": limit},
+        ).format(by=SQL(by), sums=_SUMS, delays=_DELAY_SUMS, counters=_in_ranges("analytics_counters", where[by])),
+        _values(scope, ranges) | {"limit": limit},
     )
     return [(row["key"], _figures(row)) for row in await cursor.fetchall()]
 
 
-def _domains(scope: Scope) -> LiteralString:
-    return "c.domain_id = %(all)s" if scope.domains is None else "c.domain_id = ANY(%(domains)s)"
-
-
-async def read_bounces(conn: Conn, scope: Scope, window: TimeWindow) -> list[BounceSum]:
+async def read_bounces(conn: Conn, scope: Scope, ranges: Sequence[TimeRange]) -> list[BounceSum]:
     """The sums by class, the largest first, each with its latest reply."""
     cursor = await conn.execute(
         SQL(
@@ -273,10 +287,10 @@ async def read_bounces(conn: Conn, scope: Scope, window: TimeWindow) -> list[Bou
                    sum(c.failed)::bigint AS failed,
                    (array_agg(c.reply ORDER BY c.reply_at DESC NULLS LAST))[1] AS reply, max(c.reply_at) AS reply_at,
                    (array_agg(c.message_id ORDER BY c.reply_at DESC NULLS LAST))[1] AS message_id
-            FROM analytics_bounces c WHERE {} GROUP BY c.class ORDER BY sum(c.bounced + c.failed) DESC, c.class
+            {} GROUP BY c.class ORDER BY sum(c.bounced + c.failed) DESC, c.class
             """
-        ).format(SQL(_where(scope))),
-        _values(scope, window),
+        ).format(_of_scope("analytics_bounces", scope)),
+        _values(scope, ranges),
     )
     return [BounceSum(**row) for row in await cursor.fetchall()]
 
