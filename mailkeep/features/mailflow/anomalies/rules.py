@@ -32,12 +32,9 @@ def last_hour(at: datetime) -> TimeSpan:
     return TimeSpan(begin + QUARTER - HOUR, begin + QUARTER)
 
 
-def weeks_before(span: TimeSpan, beside: timedelta = timedelta()) -> list[TimeSpan]:
-    """The same time of the weeks before, the latest first, and `beside` before and after it."""
-    return [
-        TimeSpan(span.since - number * WEEK - beside, span.until - number * WEEK + beside)
-        for number in range(1, WEEKS + 1)
-    ]
+def weeks_before(span: TimeSpan, shift: timedelta = timedelta()) -> list[TimeSpan]:
+    """The same time of the weeks before, the latest first, or a time beside it."""
+    return [TimeSpan(span.since - n * WEEK + shift, span.until - n * WEEK + shift) for n in range(1, WEEKS + 1)]
 
 
 def hours_before(span: TimeSpan) -> list[TimeSpan]:

@@ -39,8 +39,8 @@ async def _spikes(conn: Conn, at: datetime, domains: Mapping[UUID, str]) -> list
     if not now:
         return []
     first = await analytics.first_slots(conn, list(now))
-    spans = rules.weeks_before(hour, beside=rules.HOUR)
-    weeks = await _recipients(conn, spans, list(now))
+    spans = rules.weeks_before(hour)
+    shifts = [await _recipients(conn, rules.weeks_before(hour, n * rules.HOUR), list(now)) for n in (-1, 0, 1)]
     hours = rules.hours_before(hour)
     recent = await _recipients(conn, hours, list(now))
     elapsed = (at - hour.since) / (hour.until - hour.since)
@@ -48,8 +48,8 @@ async def _spikes(conn: Conn, at: datetime, domains: Mapping[UUID, str]) -> list
     for domain_id, recipients in sorted(now.items()):
         begin = first.get(domain_id, at)
         of_weeks = [
-            number / 3 if span.since >= begin else None  # the hour and those beside it
-            for span, number in zip(spans, weeks[domain_id], strict=True)
+            max(of_shift[domain_id][number] for of_shift in shifts) if span.since >= begin else None
+            for number, span in enumerate(spans)
         ]
         known = [number for span, number in zip(hours, recent[domain_id], strict=True) if span.since >= begin]
         mail = DomainMail(domain_id, domains[domain_id])
