@@ -23,7 +23,7 @@ def test_200_recipients_of_whom_40_percent_do_not_exist_suspend(stack: Stack) ->
     with stack.login(ALICE) as client:
         for number in range(MESSAGES):
             to = [f"{'bounce' if n < UNKNOWN else 'friend'}+wave{number}-{n}@remote.test" for n in range(RECIPIENTS)]
-            client.sendmail(ALICE, to, letter(to[0], f"Offer {number}"))
+            client.sendmail(ALICE, to, letter(to[0], f"Offer {number}", sender=ALICE))
     sent = time.monotonic()
     assert sent - begin < SECONDS, "more than a minute to send"
 
@@ -32,13 +32,12 @@ def test_200_recipients_of_whom_40_percent_do_not_exist_suspend(stack: Stack) ->
         return rows[0] if rows else None
 
     found = eventually(suspension, SECONDS, "the suspension")
-    print(f"sent within {sent - begin:.1f} s, suspended {time.monotonic() - sent:.1f} s after the last message")  # noqa: T201
+    print(f"sent within {sent - begin:.1f} s, suspended {time.monotonic() - sent:.1f} s after the last message")
     assert (found["address"], found["by"]["kind"]) == (ALICE, "rules")
     assert "recipients do not exist" in found["reason"]
     assert stack.do("GET", f"/mailboxes/{mailbox['id']}")["suspended"]["by"] == "rules"
-    with stack.login(ALICE) as client, pytest.raises(smtplib.SMTPRecipientsRefused) as refused:
-        client.sendmail(ALICE, ["friend@remote.test"], letter("friend@remote.test", "One more"))
-    assert next(iter(refused.value.recipients.values()))[0] == 550
+    with stack.login(ALICE) as client, pytest.raises(smtplib.SMTPDataError, match="Sending is suspended"):
+        client.sendmail(ALICE, ["friend@remote.test"], letter("friend@remote.test", "One more", sender=ALICE))
     assert stack.send(ALICE, "friend@remote.test").body["error"]["code"] == "MAILBOX_SUSPENDED"
 
     def is_over() -> bool:
@@ -49,7 +48,7 @@ def test_200_recipients_of_whom_40_percent_do_not_exist_suspend(stack: Stack) ->
     time.sleep(3)  # enough for another check
     [alert] = stack.do("GET", f"/abuse/alerts?domain_id={domain_id}")
     assert (alert["kind"], alert["subject"], alert["severity"]) == ("bounce_rate", ALICE, "critical")
-    events = [each["kind"] for each in stack.do("GET", f"/events?domain_id={domain_id}&limit=1000&kind=system.alert")]
+    events = [each["kind"] for each in stack.do("GET", f"/events?domain_id={domain_id}&kind=system.alert")]
     assert events == ["system.alert"]
     # Lifted, it may send again: the counters begin with nothing.
     assert stack.ask("DELETE", f"/abuse/suspensions/{found['id']}").status == 200
