@@ -198,6 +198,25 @@ async def test_the_sender_is_the_one_that_mail_counts_for(api: Api):
     assert row["address"] == SHOP
 
 
+async def test_senders_below_the_minimum_are_added_up_by_domain(api: Api):
+    """As with a stolen API key and changing senders: an alert about the domain, and nobody is suspended."""
+    for number in range(4):
+        await happen(api, Mail(30, 20), sender=f"s{number}@{EXAMPLE}")
+        await happen(api, Mail(0, 20), sender=f"s{number}@{OTHER}", domain=OTHER)
+    await happen(api, Mail(500), sender=f"large@{EXAMPLE}")
+    await service.check(api.app)
+    await service.check_again(api.app)
+    [alert] = (await api.sue.get("/abuse/alerts")).data
+    assert (alert["kind"], alert["subject"], alert["severity"]) == ("bounce_rate", EXAMPLE, "critical")
+    assert (alert["observed"], alert["domain_id"]) == (40.0, str(DOMAIN_IDS[EXAMPLE]))
+    assert (await api.sue.get("/abuse/suspensions")).data == []
+    api.clock.advance(hours=25)
+    await service.check_again(api.app)
+    api.clock.advance(hours=1)
+    await service.check_again(api.app)
+    assert await alerts_of(api.dora) == [("bounce_rate", "critical", "resolved")]
+
+
 async def test_bounces_that_came_by_mail_count_for_nothing(api: Api):
     message = await happen(api, Mail(120, 80))
     attempt = DeliveryAttempt(uuid7(api.clock()), message, api.clock(), "bounced", "x@elsewhere.test", 0, ServerReply())

@@ -19,6 +19,8 @@ Rates:
 - At `bounce_warn` or `complaint_warn` an alert is opened (`bounce_rate`, `complaint_rate`). At `bounce_act` the
   sender is suspended by the rules, with the same alert, which is critical. At `complaint_act` it is critical too,
   but complaints are mailed by others: the sender is suspended only if its bounce rate is at `bounce_warn` as well.
+- Senders below the minimum are added up by domain, every five minutes and over 24 hours: an alert `bounce_rate` about
+  the domain, without a suspension.
 - A domain or mailbox may have thresholds of its own (`mailflow/thresholds`).
 - Lifting a suspension deletes the sender's counters, as it deletes its count of recipients.
 

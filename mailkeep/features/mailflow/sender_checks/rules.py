@@ -114,6 +114,21 @@ def problems(checked: CheckedSender, limits: Limits, minimum: RateMinimum) -> Se
     return SenderProblems(found, suspension)
 
 
+def small_senders_problem(checked: CheckedSender, limits: Limits, minimum: RateMinimum) -> AlertProblem | None:
+    """The alert about a domain, by the sums of those of its senders that have too few recipients for one of their own.
+    Nobody is suspended: most of them may be innocent.
+    """
+    bounces = _worst([(each, each.unknown, each.outcomes) for each in checked.windows], minimum.bounces)
+    if bounces is None or (bounced := _exceeded(bounces, limits["bounce_warn"], limits["bounce_act"])) is None:
+        return None
+    severity, limit = bounced
+    reason = (
+        f"{_share(bounces, 'recipients do not exist')}, of several senders with few recipients each; the limit is "
+        f"{limit:.10g} %. Does somebody use an API key with changing senders? Disable it."
+    )
+    return _problem("bounce_rate", checked, severity, reason, bounces, limit)
+
+
 _Rate = tuple[WindowSums, int, int]
 
 

@@ -27,6 +27,7 @@ _RETENTION = timedelta(days=8)
 _FORWARD_RETENTION = timedelta(days=31)
 _DAYS_BEFORE = timedelta(days=30)
 _RATE_KINDS = KINDS[:2]
+_HOURS_OF_SMALL = 24
 _LEAST_BITS = 190  # of 200 recipients, some share a bit
 
 
@@ -49,7 +50,9 @@ async def check_again(app: App) -> None:
     async with app.db.tx() as conn:
         senders = await alerts.list_subjects(conn, "abuse", _RATE_KINDS)
         found = await _check(app, conn, at, senders)
-        await alerts.report(conn, at, "abuse", found, kinds=_RATE_KINDS, subjects=senders)
+        of_domains = await _check_small_senders(app, conn, at)
+        checked = senders | {each.subject for each in of_domains}
+        await alerts.report(conn, at, "abuse", [*found, *of_domains], kinds=_RATE_KINDS, subjects=checked)
         day = at.astimezone(UTC).date()
         busy = await store.find_busy_days(conn, day, day - _DAYS_BEFORE, _LEAST_BITS)
         found = [problem for each in busy if (problem := rules.new_recipients(each))]
@@ -108,4 +111,16 @@ async def _check(app: App, conn: Conn, at: datetime, senders: Collection[str]) -
             found += judged.problems
             if judged.suspension:
                 await abuse.suspend_by_rules(conn, at, parse_address(each.sender), each.domain_id, judged.suspension)
+    return found
+
+
+async def _check_small_senders(app: App, conn: Conn, at: datetime) -> list[AlertProblem]:
+    """What is wrong with the bounces of senders that have too few recipients to be checked on their own, by domain."""
+    minimum = RateMinimum(app.settings.abuse.bounce_minimum, app.settings.abuse.complaint_minimum)
+    begin = rules.slot_of(at - timedelta(hours=_HOURS_OF_SMALL))
+    found: list[AlertProblem] = []
+    for each in await store.sum_small_senders(conn, _HOURS_OF_SMALL, begin, minimum.bounces):
+        limits = await thresholds.of_domain(app, conn, each.sender)
+        if problem := rules.small_senders_problem(each, limits, minimum):
+            found.append(problem)
     return found

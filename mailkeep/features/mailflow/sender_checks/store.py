@@ -175,6 +175,31 @@ async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, date
     return [CheckedSender(sender, domains[sender], sums) for sender, sums in windows.items()]
 
 
+async def sum_small_senders(conn: Conn, hours: int, since: datetime, minimum: int) -> list[CheckedSender]:
+    """The sums since a time, by domain (name), of the senders that have less than `minimum` outcomes each, where they
+    have as many together.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT d.name AS sender, d.id AS domain_id, sum(t.outcomes)::bigint AS outcomes,
+               sum(t.unknown)::bigint AS unknown, sum(t.delivered)::bigint AS delivered
+        FROM (
+            SELECT s.domain_id, sum(s.outcomes) AS outcomes, sum(s.unknown) AS unknown, sum(s.delivered) AS delivered
+            FROM sender_outcomes s
+            WHERE s.slot >= %(since)s AND NOT starts_with(s.sender, forward_subject(''))
+            GROUP BY s.domain_id, s.sender HAVING sum(s.outcomes) < %(minimum)s
+        ) t
+        JOIN domains d ON d.id = t.domain_id
+        GROUP BY d.id, d.name HAVING sum(t.outcomes) >= %(minimum)s AND sum(t.unknown) > 0
+        """,
+        {"since": since, "minimum": minimum},
+    )
+    return [
+        CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
+        for row in await cursor.fetchall()
+    ]
+
+
 async def find_busy_days(conn: Conn, day: date, since: date, least_bits: int) -> list[RecipientDays]:
     """The bitmaps of the senders that have at least `least_bits` bits on this day, with those since `since`."""
     cursor = await conn.execute(

@@ -55,6 +55,11 @@ async def of_sender(app: App, conn: Conn, sender: str) -> dict[str, float]:
     return {name: each.value for name, each in found.items()}
 
 
+async def of_domain(app: App, conn: Conn, domain: str) -> dict[str, float]:
+    """The thresholds of a domain (its name)."""
+    return {name: each.value for name, each in (await effective(app, conn, None, domain)).items()}
+
+
 async def read(
     app: App, conn: Conn, subject: ThresholdSubject | None
 ) -> tuple[dict[str, EffectiveThreshold], dict[str, EffectiveThreshold], HourlyUsage | None]:
