@@ -1460,6 +1460,36 @@ TABLE send_counts WITH (fillfactor=70)
     CONSTRAINT send_counts_positive CHECK ((recipients >= 0))
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE sender_check_position
+    tx xid8 NOT NULL
+    event_id uuid NOT NULL
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sender_outcomes WITH (fillfactor=70)
+    sender text NOT NULL
+    slot timestamp with time zone NOT NULL
+    domain_id uuid
+    outcomes bigint NOT NULL
+    unknown bigint NOT NULL
+    delivered bigint NOT NULL
+    complaints bigint NOT NULL
+    CONSTRAINT sender_outcomes_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT sender_outcomes_pkey PRIMARY KEY (sender, slot)
+    CREATE INDEX sender_outcomes_by_domain ON sender_outcomes USING btree (domain_id)
+    CREATE INDEX sender_outcomes_by_slot ON sender_outcomes USING btree (slot)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sender_recipients WITH (fillfactor=70)
+    sender text NOT NULL
+    day date NOT NULL
+    domain_id uuid
+    seen bytea NOT NULL
+    CONSTRAINT sender_recipients_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT sender_recipients_pkey PRIMARY KEY (sender, day)
+    CREATE INDEX sender_recipients_by_day ON sender_recipients USING btree (day)
+    CREATE INDEX sender_recipients_by_domain ON sender_recipients USING btree (domain_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE session_ends
     id bigint NOT NULL
     subject text NOT NULL

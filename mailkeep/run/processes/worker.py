@@ -1,6 +1,6 @@
 """The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
-records, rotates DKIM keys, orders certificates, reports problems of backups, reads reports, warns owners of full
-mailboxes, and sends digests of Junk; that of an instance also records the health.
+records, rotates DKIM keys, orders certificates, reports problems of backups, counts mail, checks senders, reads
+reports, warns owners of full mailboxes, and sends digests of Junk; that of an instance also records the health.
 
 Any number of workers can share one database.
 """
@@ -105,6 +105,8 @@ async def work(app: App) -> AsyncGenerator[None]:
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     backups = asyncio.create_task(tasks.run_backup_alerts(app))
     counting = asyncio.create_task(tasks.run_counting(app))
+    senders = asyncio.create_task(tasks.run_sender_checks(app))
+    abuse = asyncio.create_task(tasks.run_abuse_checks(app))
     reports = asyncio.create_task(tasks.run_reports(app))
     names = asyncio.create_task(tasks.run_source_names(app))
     settling = asyncio.create_task(tasks.run_scheduled_settling(app))
@@ -120,7 +122,7 @@ async def work(app: App) -> AsyncGenerator[None]:
         ):
             yield
     finally:
-        await cancel_all(warnings, digests, refusals, backups, counting, reports, names, settling)
+        await cancel_all(warnings, digests, refusals, backups, counting, senders, abuse, reports, names, settling)
         await app.report_reader.close()
 
 

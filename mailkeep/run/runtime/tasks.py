@@ -16,12 +16,14 @@ from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.anomalies import service as anomalies
 from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.junk import jobs as junk
 from mailkeep.features.mailflow.receiving import jobs as receiving
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.sandbox import service as sandbox
 from mailkeep.features.mailflow.scheduling import jobs as scheduling, service as scheduling_service
+from mailkeep.features.mailflow.sender_checks import service as sender_checks
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
@@ -45,6 +47,8 @@ _DIGEST_SECONDS = 60.0
 _ALERT_SECONDS = 60.0
 _COUNT_SECONDS = 5.0
 _HEALTH_SECONDS = 30.0
+_CHECK_SECONDS = 2.0
+_LOOK_SECONDS = 300.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
 _SETTLE_SECONDS = 10.0
@@ -79,6 +83,7 @@ async def housekeeping(app: App) -> None:
     await webhooks.prune(app)
     await reports.prune(app)
     await analytics.prune(app)
+    await sender_checks.prune(app)
     async with app.db.tx() as conn:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
         if confirmed:
@@ -127,6 +132,22 @@ async def run_health(app: App) -> None:
 async def run_counting(app: App) -> None:
     """Count mail for the analytics, until cancelled."""
     await repeat(_COUNT_SECONDS, "analytics", lambda: analytics.count(app))
+
+
+async def run_sender_checks(app: App) -> None:
+    """Check senders by the outcomes of their mail, until cancelled."""
+    await repeat(_CHECK_SECONDS, "checks of senders", lambda: sender_checks.check(app))
+
+
+async def look_for_abuse(app: App) -> None:
+    """Look for what is unusual, and whether what was reported is over."""
+    await sender_checks.check_again(app)
+    await anomalies.look(app)
+
+
+async def run_abuse_checks(app: App) -> None:
+    """`look_for_abuse` every five minutes, until cancelled."""
+    await repeat(_LOOK_SECONDS, "checks for abuse", lambda: look_for_abuse(app))
 
 
 async def run_reports(app: App) -> None:

@@ -288,7 +288,7 @@ export interface paths {
         };
         /**
          * Get the limits and thresholds for sending and forwarding
-         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox. They are recipients per rolling hour; with `scope=domain` also the usage of the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
+         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox: recipients per rolling hour (with `scope=domain` also the usage of the last hour), and percentages of bounces and complaints. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
          */
         get: operations["getAbuseThresholds"];
         put?: never;
@@ -9964,9 +9964,9 @@ export interface components {
             step: string;
         };
         /**
-         * @description A threshold. `value`: the one in force; `source`: where it is set. `inherited`: the value of the wider scope;
-         *         `highest`: what a domain_admin may set at most. `used`: the domain's recipients or copies in the last hour; null for
-         *         other thresholds and scopes.
+         * @description A threshold: recipients per hour, or a percentage. `value`: the one in force; `source`: where it is set.
+         *         `inherited`: the value of the wider scope; `highest`: what a domain_admin may set at most. `used`:
+         *         the domain's recipients or copies in the last hour; null for other thresholds and scopes.
          */
         Threshold: {
             highest: number;
@@ -9978,6 +9978,10 @@ export interface components {
         };
         /** @description Changed thresholds; null: as the wider scope. */
         ThresholdChanges: {
+            bounce_act?: number | null;
+            bounce_warn?: number | null;
+            complaint_act?: number | null;
+            complaint_warn?: number | null;
             domain_per_hour?: number | null;
             forward_per_hour?: number | null;
             sender_per_hour?: number | null;

@@ -68,6 +68,12 @@ async def charge_mailboxes(
     return [_charge_mailbox(each, statuses, check_suspensions) for each in charges]
 
 
+async def counted_senders(conn: Conn, addresses: Sequence[Address]) -> list[str]:
+    """The senders (address keys) for which mail of these addresses counts, in their order."""
+    charges = await charge_mailboxes(conn, [SendCharge(each, None, 1) for each in addresses], check_suspensions=False)
+    return await store.counted_senders(conn, [each.sender.key for each in charges])
+
+
 def _charge_mailbox(charge: SendCharge, statuses: Mapping[str, SendingStatus], check_suspensions: bool) -> SendCharge:
     address = charge.written or charge.sender
     status = statuses.get(address.key)
@@ -161,6 +167,14 @@ async def _suspend_for_rate(
     for charge, verdict in checked:
         if verdict.kind == "sender_rate":
             await _suspend_by_rules(conn, who, at, rules.rate_suspension(uuid7(at), charge, verdict.limit or 0, at))
+
+
+async def suspend_by_rules(conn: Conn, at: datetime, sender: Address, domain_id: UUID | None, reason: str) -> bool:
+    """Suspend a sender by the rules, with its event; False if it is suspended already, by whoever. Locks it."""
+    if await store.lock_and_find(conn, sender.key) is not None:
+        return False
+    await _suspend_by_rules(conn, _RULES, at, rules.rules_suspension(uuid7(at), sender, domain_id, reason, at))
+    return True
 
 
 async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> None:

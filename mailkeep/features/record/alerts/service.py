@@ -56,6 +56,11 @@ async def report(
             await _tell(conn, at, step.alert, step.change)
 
 
+async def list_subjects(conn: Conn, area: Area, kinds: Collection[str]) -> set[str]:
+    """The subjects of the alerts of these kinds that have not ended."""
+    return {each.subject for each in await store.list_unresolved(conn, area, kinds, None)}
+
+
 async def page(conn: Conn, who: Principal, filters: AlertFilter, page_request: PageRequest) -> Page[Alert]:
     """A page of the alerts of an area that the caller may see. DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
     if filters.domain_id is not None:
