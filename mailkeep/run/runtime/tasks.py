@@ -23,6 +23,7 @@ from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.backups import service as backups
+from mailkeep.features.operations.health_alerts import service as health_alerts
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.audit import jobs as audit
@@ -38,6 +39,7 @@ _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
 _ALERT_SECONDS = 60.0
+_ALERT_MAIL_SECONDS = 5.0
 _COUNT_SECONDS = 5.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
@@ -103,6 +105,16 @@ async def run_junk_digests(app: App) -> None:
 async def run_backup_alerts(app: App) -> None:
     """Report what is wrong with backups, until cancelled."""
     await repeat(_ALERT_SECONDS, "alerts about backups", lambda: backup_alerts.report(app))
+
+
+async def run_health_alerts(app: App) -> None:
+    """Report what is not in order, until cancelled."""
+    await repeat(_ALERT_SECONDS, "alerts about the health", lambda: health_alerts.report(app))
+
+
+async def run_alert_mail(app: App) -> None:
+    """Mail alerts, until cancelled."""
+    await repeat(_ALERT_MAIL_SECONDS, "mail about alerts", lambda: alerts.mail(app))
 
 
 async def run_counting(app: App) -> None:
