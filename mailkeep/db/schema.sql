@@ -72,14 +72,18 @@ TABLE alerts
     resolved_at timestamp with time zone
     note text
     changed_at timestamp with time zone NOT NULL
+    unmailed text
+    mailed_at timestamp with time zone
     CONSTRAINT alerts_area CHECK ((area = ANY (ARRAY['health'::text, 'abuse'::text])))
     CONSTRAINT alerts_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
     CONSTRAINT alerts_pkey PRIMARY KEY (id)
     CONSTRAINT alerts_severity CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
     CONSTRAINT alerts_state CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
+    CONSTRAINT alerts_unmailed CHECK ((unmailed = ANY (ARRAY['opened'::text, 'worse'::text, 'reminder'::text, 'resolved'::text])))
     CREATE INDEX alerts_by_area ON alerts USING btree (area, id)
     CREATE INDEX alerts_by_domain ON alerts USING btree (domain_id, id)
     CREATE INDEX alerts_by_end ON alerts USING btree (resolved_at) WHERE (state = 'resolved'::text)
+    CREATE INDEX alerts_to_mail ON alerts USING btree (id) WHERE (unmailed IS NOT NULL)
     CREATE UNIQUE INDEX alerts_unresolved ON alerts USING btree (area, kind, subject) WHERE (state <> 'resolved'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 

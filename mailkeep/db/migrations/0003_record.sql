@@ -532,7 +532,7 @@ CREATE TABLE wal_archive (
 );
 
 -- What an administrator should look at (features/record/alerts). Only one alert of a kind about a subject is unresolved.
--- `changed_at`: of state, severity or note.
+-- `changed_at`: of state, severity or note; `unmailed`: the change that is to be mailed; `mailed_at`: when it was last mailed.
 CREATE TABLE alerts (
     id             uuid PRIMARY KEY,
     area           text NOT NULL CONSTRAINT alerts_area CHECK (area IN ('health', 'abuse')),
@@ -550,12 +550,15 @@ CREATE TABLE alerts (
     in_order_since timestamptz,
     resolved_at    timestamptz,
     note           text,
-    changed_at     timestamptz NOT NULL
+    changed_at     timestamptz NOT NULL,
+    unmailed       text CONSTRAINT alerts_unmailed CHECK (unmailed IN ('opened', 'worse', 'reminder', 'resolved')),
+    mailed_at      timestamptz
 );
 CREATE UNIQUE INDEX alerts_unresolved ON alerts (area, kind, subject) WHERE state <> 'resolved';
 CREATE INDEX alerts_by_area ON alerts (area, id);
 CREATE INDEX alerts_by_domain ON alerts (domain_id, id);
 CREATE INDEX alerts_by_end ON alerts (resolved_at) WHERE state = 'resolved';
+CREATE INDEX alerts_to_mail ON alerts (id) WHERE unmailed IS NOT NULL;
 
 -- What is wrong with backups and was reported (features/operations/backup_alerts): `subject` tells one case from the next.
 CREATE TABLE backup_alerts (

@@ -28,7 +28,7 @@ from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.backups import service as backups
-from mailkeep.features.operations.health import service as health
+from mailkeep.features.operations.health_alerts import service as health_alerts
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.audit import jobs as audit
@@ -44,7 +44,7 @@ _IDLE_SECONDS = 1.0
 _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
-_ALERT_SECONDS = 60.0
+_ALERT_MAIL_SECONDS = 5.0
 _COUNT_SECONDS = 5.0
 _HEALTH_SECONDS = 30.0
 _CHECK_SECONDS = 2.0
@@ -125,8 +125,11 @@ async def run_backup_alerts(app: App) -> None:
 
 
 async def run_health(app: App) -> None:
-    """Store since when each component has its status, and the use of the disk, until cancelled."""
-    await repeat(_HEALTH_SECONDS, "the health", lambda: health.record(app))
+    """Store the health and the use of the disk, and report what is not in order, until cancelled."""
+    await repeat(_HEALTH_SECONDS, "the health", lambda: health_alerts.report(app))
+async def run_alert_mail(app: App) -> None:
+    """Mail alerts, until cancelled."""
+    await repeat(_ALERT_MAIL_SECONDS, "mail about alerts", lambda: alerts.mail(app))
 
 
 async def run_counting(app: App) -> None:

@@ -86,12 +86,13 @@ async def details(app: App) -> list[Component]:
     return [replace(each, since=_find_since(each, facts, at)) for each in components]
 
 
-async def record(app: App) -> None:
-    """Store since when each component has its status, and the use of the disk. UNAVAILABLE, OSError."""
+async def record(app: App) -> list[Component]:
+    """Store since when each component has its status, and the use of the disk; all components. UNAVAILABLE, OSError."""
     components, at = await details(app), app.clock()
     async with app.db.autocommit() as conn:
         await store.save_states(conn, components, at)
     await machine.record_disk(app)
+    return components
 
 
 async def read_gauges(app: App) -> list[Gauge]:
