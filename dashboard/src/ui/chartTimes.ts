@@ -23,7 +23,7 @@ export function formatTimes(times: readonly string[], step: Step, zone: string):
 
 const STEPS = { hour: [1, 2, 3, 6, 12, 24, 48, 96, 168], day: [1, 2, 7, 14, 28, 56] }
 
-/** The times with a label at the axis, at most so many: the last, and each second, third, … before it. */
+/** The times with a label at the axis, at most `most`: the last, and each second, third, … before it. */
 export function pickTicks(times: readonly string[], step: Step, most: number): string[] {
   const every = STEPS[step].find((each) => times.length <= each * most) ?? times.length
   return times.filter((_, index) => (times.length - 1 - index) % every === 0)

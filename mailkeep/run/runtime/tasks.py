@@ -44,6 +44,7 @@ _IDLE_SECONDS = 1.0
 _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
+_ALERT_SECONDS = 60.0
 _ALERT_MAIL_SECONDS = 5.0
 _COUNT_SECONDS = 5.0
 _HEALTH_SECONDS = 30.0
@@ -127,6 +128,8 @@ async def run_backup_alerts(app: App) -> None:
 async def run_health(app: App) -> None:
     """Store the health and the use of the disk, and report what is not in order, until cancelled."""
     await repeat(_HEALTH_SECONDS, "the health", lambda: health_alerts.report(app))
+
+
 async def run_alert_mail(app: App) -> None:
     """Mail alerts, until cancelled."""
     await repeat(_ALERT_MAIL_SECONDS, "mail about alerts", lambda: alerts.mail(app))
