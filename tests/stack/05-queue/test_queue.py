@@ -6,8 +6,10 @@ import json
 import subprocess
 from datetime import datetime
 from math import inf
+from pathlib import Path
 from typing import Any
 
+from mailkeep.mail.postfix import queue as postfix_queue
 from tests.stack.harness import Stack, eventually, letter
 from tests.support.instance import PROGRAM, ROOT
 
@@ -22,7 +24,7 @@ def seconds_apart(stack: Stack, waits: dict[str, Any]) -> float:
     return abs((datetime.fromisoformat(found) - datetime.fromisoformat(waits["next_attempt_at"])).total_seconds())
 
 
-def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack) -> None:
+def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack, tmp_path: Path) -> None:
     stack.make_domain(DOMAIN)
     recipient = "fail+queue@remote.test"
     assert stack.send(f"shop@{DOMAIN}", recipient, subject="waits").status == 200
@@ -36,6 +38,12 @@ def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack) -> None:
     assert (waits["sender"], waits["recipients"][0]["address"]) == (f"shop@{DOMAIN}", recipient)
     assert "45" in waits["recipients"][0]["reason"]
     assert waits["next_attempt_at"] > waits["arrived_at"]
+    # The queue ID contains the time of the arrival.
+    (tmp_path / "deferred").mkdir()
+    (tmp_path / "deferred" / waits["queue_id"]).touch()
+    oldest = postfix_queue.find_oldest_arrival(tmp_path)
+    assert oldest is not None
+    assert abs((oldest - datetime.fromisoformat(waits["arrived_at"])).total_seconds()) <= 1
     # Requested each time, because it is retried every few seconds.
     eventually(lambda: (now := waiting()) and seconds_apart(stack, now) < 2.5, what="the same next attempt")
 
