@@ -52,12 +52,12 @@ test: dev browser daemons $(OIDC_PROVIDER) ## everything: checks, then all tests
 daemons: dev
 	@[ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || $(BIN)/mailkeep install --antivirus --webmail >&2 || \
 		echo "The mail daemons can't be installed: tests of the full profile will be skipped." >&2
-	@{ command -v knotd && command -v swaks && command -v restic && command -v rclone && perl -MNet::SSLeay -e 1; } >/dev/null 2>&1 || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
-		echo "Installing Knot, swaks, restic and rclone: a DNS server, a mail client, backups and servers for them …" >&2; export DEBIAN_FRONTEND=noninteractive; policy=/usr/sbin/policy-rc.d; \
+	@{ command -v knotd && command -v swaks && command -v restic && command -v rclone && command -v promtool && perl -MNet::SSLeay -e 1; } >/dev/null 2>&1 || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
+		echo "Installing Knot, swaks, restic, rclone and promtool: a DNS server, a mail client, backups, servers for them, alert rules …" >&2; export DEBIAN_FRONTEND=noninteractive; policy=/usr/sbin/policy-rc.d; \
 		[ -e $$policy ] || { printf '#!/bin/sh\nexit 101\n' >$$policy; chmod +x $$policy; trap "rm $$policy" EXIT; }; \
 		timeout 300 apt-get update -qq; \
-		timeout 900 apt-get install -y -qq --no-install-recommends knot swaks libnet-ssleay-perl restic rclone </dev/null >/dev/null || \
-		echo "Knot, swaks, restic and rclone can't be installed: the tests that need them are skipped." >&2; }
+		timeout 900 apt-get install -y -qq --no-install-recommends knot swaks libnet-ssleay-perl restic rclone prometheus </dev/null >/dev/null || \
+		echo "Knot, swaks, restic, rclone and promtool can't be installed: the tests that need them are skipped." >&2; }
 
 	@$(MAKE) --no-print-directory $(PEBBLE) || echo "Pebble can't be built: the tests that need it are skipped." >&2
 

@@ -22,7 +22,7 @@ from mailkeep.core.shared_memory import SharedMemory
 from mailkeep.db.pool import DatabasePool
 from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.jobs.batches import BatchWriter
-from mailkeep.mail.daemons.node_report import NodeReport
+from mailkeep.mail.daemons.node_report import Certificate, NodeReport
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.reports.reader import ReportReader
 from mailkeep.mail.sieve.checker import SieveChecker
@@ -68,6 +68,7 @@ class App:
     running_services: Callable[[], Mapping[str, bool]] | None = None
     """Full profile: which services run, from the supervisor."""
     node_report: Callable[[], NodeReport | None] | None = None  # full profile: the node agent's last report
+    served_certificate: Callable[[], Certificate | None] | None = None  # embedded profile: of the SMTP listener
     parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
     report_reader: ReportReader = field(default_factory=ReportReader)  # reads reports of other servers
     renderer: Renderer = field(default_factory=Renderer)  # renders templates in child processes

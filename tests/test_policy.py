@@ -1207,6 +1207,12 @@ def shows_domains_of(name: str) -> Callable[[Actor, str, Answer], None]:
     return check
 
 
+def shows_overview(actor: Actor, case: str, answer: Answer) -> None:
+    """The suspensions in the overview of abuse are of the domains that the caller may see."""
+    body = json.dumps({"data": answer.data["suspended"]}).encode()
+    shows_domains_of("domain_id")(actor, case, replace(answer, body=body))
+
+
 def shows_webhooks(actor: Actor, case: str, answer: Answer) -> None:
     """Webhooks of the domains that the caller may see; those for all domains only without a scope."""
     found = {row["domain_id"] for row in answer.data}
@@ -1444,6 +1450,7 @@ ROWS: dict[str, Row] = {
     "POST /me/sieve/{name}/activate": Row(any_id, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
     "GET /abuse/thresholds": Row(by_scope, **LISTED),
     "PATCH /abuse/thresholds": Row(by_body(threshold_change), **IN_BODY),
+    "GET /abuse/overview": Row(by_filter, **LISTED, check=shows_overview),
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
@@ -1753,7 +1760,7 @@ ACTIONS_BY_ROLE = {
         "template.list", "template.read", "template.render",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
         "filter.read", "filter.write", "threshold.list", "threshold.write",
-        "alert.list", "alert.read", "alert.write",
+        "abuse.read", "alert.list", "alert.read", "alert.write",
         "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
         "incident.list", "incident.read", "incident.write",
@@ -1792,7 +1799,7 @@ ACTIONS_BY_SCOPE = {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list",
         "message.list", "message.totals", "analytics.read",
         "event.list", "suspension.list", "threshold.list", "incident.list", "alert.list", "webhook.list", "sieve.check",
-        "template.list",
+        "template.list", "abuse.read",
         "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
         "unsubscribe_group.list",
     },

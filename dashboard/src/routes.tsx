@@ -223,6 +223,13 @@ const analytics = createRoute({
   component: lazyRouteComponent(() => import('./screens/analytics/Analytics'), 'Analytics'),
 })
 
+const abuse = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.abuse,
+  validateSearch: stringParams('domain'),
+  component: lazyRouteComponent(() => import('./screens/abuse/AbuseOverview'), 'AbuseOverview'),
+})
+
 const alerts = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.alerts,
@@ -255,6 +262,13 @@ const incident = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.incident,
   component: lazyRouteComponent(() => import('./screens/incidents/IncidentDetails'), 'IncidentDetails'),
+})
+
+const health = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.health,
+  validateSearch: stringParams(...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/health/Health'), 'Health'),
 })
 
 const account = createRoute({
@@ -380,11 +394,13 @@ export const router = createRouter({
       suppressions,
       unsubscribeGroups,
       analytics,
+      abuse,
       alerts,
       suspensions,
       signInBlocks,
       incidents,
       incident,
+      health,
       certificates,
       account,
       keys,

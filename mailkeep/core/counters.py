@@ -7,6 +7,11 @@ from collections.abc import Iterable
 
 CounterKey = tuple[str, tuple[str, ...]]
 Count = tuple[CounterKey, int]
+Gauge = tuple[CounterKey, float]
+"""A value that may fall."""
+
+LATENCY_BOUNDS = ("0.1", "0.25", "0.5", "1.0", "2.5", "5.0", "10.0", "+Inf")
+"""The upper bounds of a latency in seconds, as labels."""
 
 
 class Counters:
@@ -19,6 +24,12 @@ class Counters:
         """Increase a counter by `times`."""
         if times:
             self._counts[name, labels] += times
+
+    def add_latency(self, name: str, milliseconds: int) -> None:
+        """Count a latency: in `NAME_bucket` by its upper bound, and in `NAME_milliseconds`."""
+        bound = next(each for each in LATENCY_BOUNDS if milliseconds <= float(each) * 1000)
+        self.add(f"{name}_bucket", bound)
+        self.add(f"{name}_milliseconds", times=milliseconds)
 
     def include(self, counts: Iterable[Count]) -> None:
         """Add counts that another `Counters` returned."""

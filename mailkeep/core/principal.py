@@ -164,6 +164,7 @@ POLICY: dict[str, PolicyRule] = {
     "unsubscribe_group.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "threshold.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "threshold.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "abuse.read": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),  # the overview
     "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),
     "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),

@@ -72,14 +72,18 @@ TABLE alerts
     resolved_at timestamp with time zone
     note text
     changed_at timestamp with time zone NOT NULL
+    unmailed text
+    mailed_at timestamp with time zone
     CONSTRAINT alerts_area CHECK ((area = ANY (ARRAY['health'::text, 'abuse'::text])))
     CONSTRAINT alerts_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
     CONSTRAINT alerts_pkey PRIMARY KEY (id)
     CONSTRAINT alerts_severity CHECK ((severity = ANY (ARRAY['warning'::text, 'critical'::text])))
     CONSTRAINT alerts_state CHECK ((state = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
+    CONSTRAINT alerts_unmailed CHECK ((unmailed = ANY (ARRAY['opened'::text, 'worse'::text, 'reminder'::text, 'resolved'::text])))
     CREATE INDEX alerts_by_area ON alerts USING btree (area, id)
     CREATE INDEX alerts_by_domain ON alerts USING btree (domain_id, id)
     CREATE INDEX alerts_by_end ON alerts USING btree (resolved_at) WHERE (state = 'resolved'::text)
+    CREATE INDEX alerts_to_mail ON alerts USING btree (id) WHERE (unmailed IS NOT NULL)
     CREATE UNIQUE INDEX alerts_unresolved ON alerts USING btree (area, kind, subject) WHERE (state <> 'resolved'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -411,6 +415,14 @@ TABLE certificates
     CREATE TRIGGER certificates_notify AFTER INSERT OR DELETE OR UPDATE OF chain, names ON certificates FOR EACH ROW EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE component_states
+    component text NOT NULL
+    status text NOT NULL
+    since timestamp with time zone NOT NULL
+    CONSTRAINT component_states_pkey PRIMARY KEY (component)
+    CONSTRAINT component_states_status CHECK ((status = ANY (ARRAY['ok'::text, 'degraded'::text, 'down'::text, 'disabled'::text])))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE counters WITH (fillfactor=50)
     name text NOT NULL
     labels text[] NOT NULL
@@ -426,6 +438,15 @@ TABLE denials
     denied_at timestamp with time zone NOT NULL
     CONSTRAINT denials_pkey PRIMARY KEY (id)
     CREATE INDEX denials_by_key ON denials USING btree (key)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE disk_measurements
+    hour timestamp with time zone NOT NULL
+    used_bytes bigint NOT NULL
+    total_bytes bigint NOT NULL
+    used_inodes bigint NOT NULL
+    total_inodes bigint NOT NULL
+    CONSTRAINT disk_measurements_pkey PRIMARY KEY (hour)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE dkim_keys
@@ -793,6 +814,13 @@ TABLE invitations
     CONSTRAINT invitations_pkey PRIMARY KEY (id)
     CONSTRAINT invitations_token_unique UNIQUE (token_hash)
     CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE job_runs WITH (fillfactor=50)
+    job text NOT NULL
+    every_seconds double precision NOT NULL
+    succeeded_at timestamp with time zone NOT NULL
+    CONSTRAINT job_runs_pkey PRIMARY KEY (job)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE junk_digests
@@ -1434,6 +1462,36 @@ TABLE send_counts WITH (fillfactor=70)
     recipients integer NOT NULL
     CONSTRAINT send_counts_pkey PRIMARY KEY (subject, minute)
     CONSTRAINT send_counts_positive CHECK ((recipients >= 0))
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sender_check_position
+    tx xid8 NOT NULL
+    event_id uuid NOT NULL
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sender_outcomes WITH (fillfactor=70)
+    sender text NOT NULL
+    slot timestamp with time zone NOT NULL
+    domain_id uuid
+    outcomes bigint NOT NULL
+    unknown bigint NOT NULL
+    delivered bigint NOT NULL
+    complaints bigint NOT NULL
+    CONSTRAINT sender_outcomes_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT sender_outcomes_pkey PRIMARY KEY (sender, slot)
+    CREATE INDEX sender_outcomes_by_domain ON sender_outcomes USING btree (domain_id)
+    CREATE INDEX sender_outcomes_by_slot ON sender_outcomes USING btree (slot)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sender_recipients WITH (fillfactor=70)
+    sender text NOT NULL
+    day date NOT NULL
+    domain_id uuid
+    seen bytea NOT NULL
+    CONSTRAINT sender_recipients_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT sender_recipients_pkey PRIMARY KEY (sender, day)
+    CREATE INDEX sender_recipients_by_day ON sender_recipients USING btree (day)
+    CREATE INDEX sender_recipients_by_domain ON sender_recipients USING btree (domain_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE session_ends

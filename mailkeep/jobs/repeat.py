@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from mailkeep.core.errors import Unavailable
+from mailkeep.jobs import runs
 
 log = structlog.get_logger("mailkeep.tasks")
 
@@ -15,13 +16,16 @@ log = structlog.get_logger("mailkeep.tasks")
 async def repeat(seconds: float, task: str, work: Callable[[], Awaitable[object]]) -> None:
     """Call `work` until cancelled, with a pause of `seconds` after each call.
 
-    An error is logged under the name `task` and does not end the loop; a missing database is logged once.
+    An error is logged under the name `task` and does not end the loop; a missing database is logged once. Successes are
+    noted (`jobs/runs`).
     """
     is_waiting = False
+    runs.note(task, seconds)
     while True:
         try:
             await work()
             is_waiting = False
+            runs.note(task, seconds)
         except Unavailable:
             if not is_waiting:
                 log.warning("waiting for the database", task=task)

@@ -14,6 +14,7 @@ import structlog
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.jobs import runs
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.wakeup import Wakeup
 
@@ -128,6 +129,7 @@ class Worker(Generic[T]):
     async def run(self, db: DatabasePool) -> None:
         """Run due jobs until `stop`. Waits while the database is unavailable."""
         wakeup = Wakeup(db, self._queue.name)
+        self._note(POLL_SECONDS)
         try:
             while not self._stopping:
                 try:
@@ -146,6 +148,7 @@ class Worker(Generic[T]):
         now = asyncio.get_running_loop().time
         if await self.fill():
             self._found_at = now()
+            self._note(POLL_SECONDS)
             # More jobs are likely to arrive or end now: claim them in one statement.
             await asyncio.sleep(_LINGER_SECONDS)
             return
@@ -156,7 +159,12 @@ class Worker(Generic[T]):
         if len(self._tasks) < self._slots and await self.fill():
             await wakeup.stop_listening()
             return
-        await wakeup.wait(self._wake, await self._queue.pause())
+        pause = await self._queue.pause()
+        self._note(pause)
+        await wakeup.wait(self._wake, pause)
+
+    def _note(self, pause: float) -> None:
+        runs.note(f"queue {self._queue.name}", pause)
 
     async def _pause(self, seconds: float) -> None:
         try:

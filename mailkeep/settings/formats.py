@@ -8,8 +8,10 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from mailkeep.core.address import normalize_domain, parse_address
 from mailkeep.core.identity_provider import is_loopback_name
@@ -203,6 +205,24 @@ def _check_time_of_day(text: str) -> None:
         raise ValueError("not a time")
 
 
+def _check_quiet_hours(text: str) -> None:
+    begin, _, end = text.partition("-")
+    _check_time_of_day(begin)
+    _check_time_of_day(end)
+    if begin == end:
+        raise ValueError("no time in between")
+
+
+def _check_time_zone(name: str) -> None:
+    if name not in _time_zones():
+        raise ValueError("not a time zone")
+
+
+@cache
+def _time_zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
 @dataclass(frozen=True, slots=True)
 class ValueFormat:
     """The format of a value: a description (`expected`), and a check that raises ValueError.
@@ -244,6 +264,8 @@ PATH = ValueFormat("an absolute path", _check_path)
 REPOSITORY = ValueFormat(
     "an absolute path, sftp:user@host:path, s3:https://host/bucket or rest:https://host", _check_repository
 )
+QUIET_HOURS = ValueFormat("two times like 22:00-07:00", _check_quiet_hours)
+TIME_ZONE = ValueFormat("the name of a time zone, such as Europe/Berlin", _check_time_zone)
 TIME_OF_DAY = ValueFormat("a time like 02:30", _check_time_of_day)
 SENDERS = ValueFormat("a table of lists of addresses and domains by account", _check_senders)
 ROLES = ValueFormat(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})

@@ -15,6 +15,7 @@ from mailkeep.settings.formats import (
     ADDRESSES,
     DNS_LISTS,
     DOVECOT_LINES,
+    ENDPOINT,
     ENDPOINTS,
     HOST,
     HOST_OR_NONE,
@@ -54,6 +55,12 @@ class ServerSettings:
         (),
         "Full profile: the addresses for mail services and outgoing connections; empty: all.",
         ADDRESSES,
+    )
+    ntp_server: str = _setting(
+        "",
+        "A server that the clock is compared with by NTP each minute, for the health. Empty: it is compared with the "
+        "database's clock, and the kernel says whether a time service sets it.",
+        ENDPOINT,
     )
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mailkeep.settings.abuse import AbuseSettings
+from mailkeep.settings.alerts import AlertsSettings
 from mailkeep.settings.backup import BackupSettings
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.dns import DkimSettings, DnsSettings
@@ -279,6 +280,7 @@ class Settings:
     sessions: SessionsSettings = SessionsSettings()
     auth: AuthSettings = AuthSettings()
     abuse: AbuseSettings = AbuseSettings()  # noqa: RUF009 - frozen
+    alerts: AlertsSettings = AlertsSettings()  # noqa: RUF009 - frozen
     retention: RetentionSettings = RetentionSettings()
     events: EventsSettings = EventsSettings()
     oidc: OidcSettings = OidcSettings()  # noqa: RUF009 - frozen

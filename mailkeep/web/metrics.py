@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 
 import prometheus_client as prometheus
-from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mailkeep.core.counters import Count
+from mailkeep.core.counters import LATENCY_BOUNDS, Count, Gauge
 from mailkeep.core.errors import Unavailable
 from mailkeep.web.metrics_files import IN_FLIGHT_MODE, MetricsFiles
 from mailkeep.web.pipeline import AnsweredRequest
@@ -34,7 +34,27 @@ _STORED_COUNTERS = {
     "filter_lessons": ("Messages that owners moved to or from Junk, by what the filter learned.", ("outcome",)),
     "reports": ("Mailed DMARC, TLS and abuse reports by outcome.", ("outcome",)),
     "submissions": ("Messages submitted by SMTP with an API key, by outcome.", ("outcome",)),
+    "logins": ("Attempts to sign in with a password, by protocol and result.", ("protocol", "result")),
     "webhook_attempts": ("Webhook delivery attempts by outcome.", ("outcome",)),
+}
+# From the database too: the counters `NAME_bucket` by the upper bound, and `NAME_milliseconds`.
+_STORED_HISTOGRAMS = {"webhook_attempt_seconds": "Time that webhook delivery attempts took."}
+# Measured when the metrics are read, for the whole installation.
+_GAUGES = {
+    "component_status": ("Whether a component of the health has a status.", ("component", "status")),
+    "alerts_open": ("Alerts that have not ended.", ("area", "severity")),
+    "queue_messages": ("Messages in the mail server's queue.", ("state",)),
+    "queue_oldest_timestamp_seconds": ("When the oldest message arrived that waits in the queue.", ()),
+    "disk_free_bytes": ("Free space of the data directory's disk.", ()),
+    "disk_size_bytes": ("Size of the data directory's disk.", ()),
+    "disk_free_inodes": ("Free inodes of the data directory's disk.", ()),
+    "disk_inodes": ("Inodes of the data directory's disk.", ()),
+    "disk_full_seconds": ("Time until the disk is full, if it goes on growing; absent if that is over a year.", ()),
+    "clock_offset_seconds": ("How far the clock is ahead of another one.", ("source",)),
+    "certificate_end_timestamp_seconds": ("When the first of the certificates in use expires.", ()),
+    "probe_latency_seconds": ("Time until the last probe message was in its mailbox; absent if it failed.", ()),
+    "backup_last_timestamp_seconds": ("When the last backup that succeeded began.", ()),
+    "job_last_success_timestamp_seconds": ("When a background job last succeeded.", ("job",)),
 }
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -96,10 +116,11 @@ class Metrics:
         """Count a session on a listener: `inbound`."""
         self._sessions.labels(listener).inc()
 
-    def text(self, stored: Iterable[Count] = ()) -> bytes:
-        """All metrics in the text format, with the counters of all processes (`core/counters`)."""
+    def text(self, stored: Iterable[Count] = (), gauges: Iterable[Gauge] = ()) -> bytes:
+        """All metrics in the text format, with the counters of all processes (`core/counters`), and measured values."""
         sums = prometheus.CollectorRegistry()
         sums.register(_StoredCounters(stored))
+        sums.register(_Measured(gauges))
         registry = self._registry
         if self._files:
             registry = prometheus.CollectorRegistry()
@@ -122,19 +143,51 @@ class _StoredCounters(Collector):
                 if counter == name and len(values) == len(labels):
                     family.add_metric(values, count)
             yield family
+        for name, description in _STORED_HISTOGRAMS.items():
+            yield self._make_histogram(name, description)
+
+    def _make_histogram(self, name: str, description: str) -> Metric:
+        counts = {values[0]: count for (counter, values), count in self._stored if counter == f"{name}_bucket"}
+        milliseconds = sum(count for (counter, _), count in self._stored if counter == f"{name}_milliseconds")
+        buckets: list[tuple[str, float]] = []
+        total = 0
+        for bound in LATENCY_BOUNDS:
+            total += counts.get(bound, 0)
+            buckets.append((bound, total))
+        family = HistogramMetricFamily(f"mailkeep_{name}", description)
+        family.add_metric([], buckets, sum_value=milliseconds / 1000)
+        return family
+
+
+class _Measured(Collector):
+    """Values that may fall."""
+
+    def __init__(self, gauges: Iterable[Gauge]) -> None:
+        self._gauges = list(gauges)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield one metric family for each of `_GAUGES`."""
+        for name, (description, labels) in _GAUGES.items():
+            family = GaugeMetricFamily(f"mailkeep_{name}", description, labels=labels)
+            for (gauge, values), value in self._gauges:
+                if gauge == name:
+                    family.add_metric(values, value)
+            yield family
 
 
 def internal_app(
     metrics: Metrics,
     ready: Callable[[], Awaitable[bool]],
     stored: Callable[[], Awaitable[Iterable[Count]]],
+    measured: Callable[[], Awaitable[Iterable[Gauge]]],
     *,
     token: str = "",
 ) -> ASGIApp:
     """The application of the internal listener: `/metrics`, `/healthz` (the process runs), `/readyz` (it can serve).
 
     `/metrics` requires `token` (`Authorization: Bearer`); if it is empty, only loopback may read the metrics.
-    `stored` reads the counters of all processes; they are omitted while the database is unavailable.
+    `stored` reads the counters of all processes; they are omitted while the database is unavailable. `measured` reads
+    values of now.
     """
 
     async def counts() -> Iterable[Count]:
@@ -148,7 +201,7 @@ def internal_app(
         if path == "/metrics" and (refused := _refusal(scope, token)):
             return refused
         if path == "/metrics":
-            return Response(metrics.text(await counts()), media_type=prometheus.CONTENT_TYPE_LATEST)
+            return Response(metrics.text(await counts(), await measured()), media_type=prometheus.CONTENT_TYPE_LATEST)
         if path == "/healthz":
             return JSONResponse({"status": "ok"})
         if path == "/readyz":

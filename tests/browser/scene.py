@@ -29,10 +29,15 @@ from uuid import UUID
 import aiohttp
 
 from mailkeep.backup.layout import Counts
+from mailkeep.core.address import parse_address
 from mailkeep.core.ids import uuid7
+from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.receiving import rules as receiving
 from mailkeep.features.operations.backups import store as backups
 from mailkeep.features.operations.backups.model import Backup
+from mailkeep.features.operations.machine import service as machine, store as measurements
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.run.runtime.context import attach
@@ -252,15 +257,37 @@ async def _domains(scene: Scene) -> None:
     }
     scene.ids["incident_id"] = (await call("POST", "/abuse/incidents", incident))["id"]
     await report_alert(scene, f"carla@{EXAMPLE}")
+    await _health(scene)
     await _reports(scene)
 
 
-async def report_alert(scene: Scene, sender: str) -> None:
+async def report_alert(scene: Scene, sender: str, kind: str = "bounce_rate", reason: str = "") -> None:
     """An open alert about a sender of example.test."""
-    reason = f"9.1 % of the mail of {sender} in 24 hours bounced for good (threshold 8 %)."
+    reason = reason or f"9.1 % of the mail of {sender} in 24 hours bounced for good (threshold 8 %)."
     async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
-        problem = AlertProblem("bounce_rate", sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
-        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=["bounce_rate"], subjects=[sender])
+        problem = AlertProblem(kind, sender, UUID(scene.ids["domain_id"]), "critical", reason, 9.1, 8)
+        await alerts.report(conn, app.clock(), "abuse", [problem], kinds=[kind], subjects=[sender])
+
+
+async def count_recipients(scene: Scene, sender: str, recipients: int) -> None:
+    """Count recipients for a sender of example.test."""
+    async with attach(scene.instance.data_dir, "tests") as app:
+        charge = SendCharge(parse_address(sender), UUID(scene.ids["domain_id"]), recipients)
+        who = Principal(None, "tests", Role.ADMIN, ActorType.SYSTEM)
+        assert await abuse.count(app, who, app.clock(), [charge]) == [None]
+
+
+async def _health(scene: Scene) -> None:
+    """An alert about a component, and the use of a disk that grows, in the last 20 days."""
+    reason = "192.0.2.1 is on bl.example (https://bl.example/removal). Find what sends unwanted mail."
+    async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
+        problem = AlertProblem("health_blocklists", "blocklists", None, "warning", reason)
+        await alerts.report(conn, app.clock(), "health", [problem], kinds=[problem.kind])
+        now, usage = app.clock().replace(minute=0, second=0, microsecond=0), machine.measure_disk(app.data_dir)
+        growth = min(usage.free_bytes, usage.used_bytes) // 40
+        for day in range(1, 21):
+            measured = replace(machine.to_measurement(usage, now), used_bytes=usage.used_bytes - day * growth)
+            await measurements.add(conn, replace(measured, hour=now - timedelta(days=day)), now - timedelta(days=90))
 
 
 async def _reports(scene: Scene) -> None:

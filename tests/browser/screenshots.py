@@ -21,13 +21,23 @@ from playwright.async_api import Browser, Page
 
 from mailkeep.core.ids import uuid7
 from mailkeep.features.access.sign_in_protection import store
-from mailkeep.features.access.sign_in_protection.model import NewBlock
+from mailkeep.features.access.sign_in_protection.model import Attempt, NewBlock
 from mailkeep.run.cli import install
 from mailkeep.run.runtime.context import attach
 from tests.browser import owners
 from tests.browser.front import Front, run_front
 from tests.browser.names import Names, run_names
-from tests.browser.scene import EXAMPLE, GTUBE, SHOP, Scene, log_in, run_scene, send_to_group
+from tests.browser.scene import (
+    EXAMPLE,
+    GTUBE,
+    SHOP,
+    Scene,
+    count_recipients,
+    log_in,
+    report_alert,
+    run_scene,
+    send_to_group,
+)
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.browser.test_certificates import insert_certificates
 from tests.plugins.browser import PROGRAMS, launch, program
@@ -145,6 +155,13 @@ async def prepare(scene: Scene) -> str:
             NewBlock(f"mailbox:carla@{EXAMPLE}", "203.0.113.7", 52, at + timedelta(minutes=15)),
         ):
             await store.upsert_block(conn, uuid7(at), block, uuid7(at), at)
+        for number in range(31):
+            account = f"mailbox:{('alice', 'bob', 'sales')[number % 3]}@{EXAMPLE}"
+            guess = Attempt(account, "198.51.100.23" if number % 4 else "203.0.113.7", f"{number:02}")
+            await store.insert_failure(conn, uuid7(at), guess, at, known_source=False)
+    for sender, recipients in ((f"newsletter@{EXAMPLE}", 934), (f"alice@{EXAMPLE}", 12), (f"bob@{EXAMPLE}", 3)):
+        await count_recipients(scene, sender, recipients)
+    await report_alert(scene, f"newsletter@{EXAMPLE}", "spike", "934 recipients since 09:00, where 156 are usual.")
     await prepare_filtering(scene)
     created = await call("POST", "/mailboxes", {"domain_id": domain, "local_part": "nora", "invite": True})
     return f"/invitation#{urlsplit(created['invitation']['url']).fragment}"

@@ -67,6 +67,24 @@ async def test_an_incident_is_opened_from_the_mailbox(browser: Browser, scene: S
         await expect(page.get_by_role("dialog").get_by_label("Address of the mailbox")).to_have_value(address)
 
 
+async def test_a_key_that_an_incident_disables_is_shown_as_disabled(browser: Browser, scene: Scene):
+    call = scene.super_admin.call
+    key = (await call("POST", "/api-keys", {"name": "Old till"}))["api_key"]
+    body = {"subject": {"type": "api_key", "id": key["id"]}, "actions": ["disable_keys"]}
+    incident = await call("POST", "/abuse/incidents", body)
+    async with open_page(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, "/api-keys")
+        row = page.get_by_role("row").filter(has_text="Old till")
+        await row.get_by_role("link", name="Old till is disabled").click()
+        await page.get_by_role("row").filter(has_text="Old till").get_by_role("link").click()
+        await page.get_by_role("button", name="Undo").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+        await expect_notification(page, "The incident is undone.")
+        await visit(page, scene.http, "/api-keys")
+        await expect(row).not_to_contain_text("disabled")
+    assert (await call("GET", f"/abuse/incidents/{incident['id']}"))["undone_at"]
+
+
 async def test_a_domain_admin_sees_no_incident_of_another_domain(browser: Browser, scene: Scene):
     call = scene.super_admin.call
     box = await call(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import values
 
-from mailkeep.core.counters import Count, Counters
+from mailkeep.core.counters import Count, Counters, Gauge
 from mailkeep.core.errors import Unavailable
 from mailkeep.web import metrics_files
 from mailkeep.web.metrics import Metrics, internal_app
@@ -85,7 +85,7 @@ async def test_the_internal_listener(method: str, path: str, ready: bool, status
     async def counted() -> list[Count]:
         return [(("deliveries", ("outbound", "delivered")), 7)]
 
-    answer = await Caller(internal_app(Metrics(), is_ready, counted), "127.0.0.1")(method, path)
+    answer = await Caller(internal_app(Metrics(), is_ready, counted, _no_gauges), "127.0.0.1")(method, path)
     assert answer.status == status
     if path == "/metrics" and status == 200:
         assert answer.headers["content-type"].startswith("text/plain")
@@ -100,7 +100,7 @@ async def test_without_the_database_the_counts_of_this_process_are_shown():
     async def away() -> list[Count]:
         raise Unavailable
 
-    answer = await Caller(internal_app(Metrics(), is_ready, away), "::1")("GET", "/metrics")
+    answer = await Caller(internal_app(Metrics(), is_ready, away, _no_gauges), "::1")("GET", "/metrics")
     assert answer.status == 200
     assert b"mailkeep_http_requests_in_flight" in answer.body
     assert b"mailkeep_deliveries_total{" not in answer.body
@@ -114,10 +114,14 @@ async def _nothing() -> list[Count]:
     return []
 
 
+async def _no_gauges() -> list[Gauge]:
+    return []
+
+
 @pytest.mark.parametrize("client", ["192.0.2.1", "10.0.0.1", "::ffff:192.0.2.1", "2001:db8::1", "unix"])
 async def test_without_a_token_only_loopback_reads_the_metrics(client: str):
     """Issue 17, number 19: whoever reached the internal listener read the metrics."""
-    served = internal_app(Metrics(), _ready, _nothing)
+    served = internal_app(Metrics(), _ready, _nothing, _no_gauges)
     answer = await Caller(served, client)("GET", "/metrics")
     assert answer.status == 403
     assert b"http.metrics_token" in answer.body
@@ -128,7 +132,7 @@ async def test_without_a_token_only_loopback_reads_the_metrics(client: str):
 
 
 async def test_with_a_token_it_is_required_from_everywhere():
-    served = internal_app(Metrics(), _ready, _nothing, token="a long token")
+    served = internal_app(Metrics(), _ready, _nothing, _no_gauges, token="a long token")
     for client in ("127.0.0.1", "192.0.2.1"):
         call = Caller(served, client)
         for given in ({}, {"authorization": "Bearer another"}, {"authorization": "Basic a long token"}):

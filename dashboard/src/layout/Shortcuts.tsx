@@ -24,7 +24,7 @@ export function Shortcuts({ onSearch }: { onSearch: () => void }) {
         if (!document.querySelector('[data-holds-secret]')) onSearch()
         return
       }
-      if (!isOn || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      if (!isOn || event.key === 'Shift' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const entry = event.timeStamp - lastG.current < 1500 ? SCREEN_KEYS.get(event.key) : undefined
       lastG.current = event.key === 'g' ? event.timeStamp : -Infinity
       if (entry) {

@@ -218,6 +218,29 @@ CREATE TABLE counters (
     PRIMARY KEY (name, labels)
 ) WITH (fillfactor = 50);
 
+-- When background jobs last succeeded, since the instance was started (features/record/job_runs).
+CREATE TABLE job_runs (
+    job           text PRIMARY KEY,
+    every_seconds double precision NOT NULL,
+    succeeded_at  timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- The status of each component of the health, and since when (features/operations/health).
+CREATE TABLE component_states (
+    component text PRIMARY KEY,
+    status    text NOT NULL CONSTRAINT component_states_status CHECK (status IN ('ok', 'degraded', 'down', 'disabled')),
+    since     timestamptz NOT NULL
+);
+
+-- The use of the data directory's disk, once an hour (features/operations/machine).
+CREATE TABLE disk_measurements (
+    hour         timestamptz PRIMARY KEY,
+    used_bytes   bigint NOT NULL,
+    total_bytes  bigint NOT NULL,
+    used_inodes  bigint NOT NULL,
+    total_inodes bigint NOT NULL
+);
+
 -- Figures about mail (features/record/analytics): of a domain (zeros: all domains), of all its mail, a tag or an API key,
 -- at a provider (empty: all), in the `step` minutes from `slot` on: in each quarter of an hour, and again in each hour and day
 -- (UTC). `delays`: deliveries by bucket of time.
@@ -509,7 +532,7 @@ CREATE TABLE wal_archive (
 );
 
 -- What an administrator should look at (features/record/alerts). Only one alert of a kind about a subject is unresolved.
--- `changed_at`: of state, severity or note.
+-- `changed_at`: of state, severity or note; `unmailed`: the change that is to be mailed; `mailed_at`: when it was last mailed.
 CREATE TABLE alerts (
     id             uuid PRIMARY KEY,
     area           text NOT NULL CONSTRAINT alerts_area CHECK (area IN ('health', 'abuse')),
@@ -527,12 +550,15 @@ CREATE TABLE alerts (
     in_order_since timestamptz,
     resolved_at    timestamptz,
     note           text,
-    changed_at     timestamptz NOT NULL
+    changed_at     timestamptz NOT NULL,
+    unmailed       text CONSTRAINT alerts_unmailed CHECK (unmailed IN ('opened', 'worse', 'reminder', 'resolved')),
+    mailed_at      timestamptz
 );
 CREATE UNIQUE INDEX alerts_unresolved ON alerts (area, kind, subject) WHERE state <> 'resolved';
 CREATE INDEX alerts_by_area ON alerts (area, id);
 CREATE INDEX alerts_by_domain ON alerts (domain_id, id);
 CREATE INDEX alerts_by_end ON alerts (resolved_at) WHERE state = 'resolved';
+CREATE INDEX alerts_to_mail ON alerts (id) WHERE unmailed IS NOT NULL;
 
 -- What is wrong with backups and was reported (features/operations/backup_alerts): `subject` tells one case from the next.
 CREATE TABLE backup_alerts (

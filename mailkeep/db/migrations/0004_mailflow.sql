@@ -120,6 +120,39 @@ CREATE TABLE thresholds (
     CONSTRAINT thresholds_of_mailbox UNIQUE (mailbox_id, name)
 );
 
+-- What became of sent mail (features/mailflow/sender_checks), by sender (address key, or forward_subject() of a domain),
+-- in the 15 minutes from `slot` on. `unknown`: refused because the recipient does not exist.
+CREATE TABLE sender_outcomes (
+    sender     text NOT NULL,
+    slot       timestamptz NOT NULL,
+    domain_id  uuid REFERENCES domains ON DELETE CASCADE,
+    outcomes   bigint NOT NULL,
+    unknown    bigint NOT NULL,
+    delivered  bigint NOT NULL,
+    complaints bigint NOT NULL,
+    CONSTRAINT sender_outcomes_pkey PRIMARY KEY (sender, slot)
+) WITH (fillfactor = 70);
+CREATE INDEX sender_outcomes_by_slot ON sender_outcomes (slot);
+CREATE INDEX sender_outcomes_by_domain ON sender_outcomes (domain_id);
+
+-- To whom a sender wrote on a day (UTC): a bitmap of 2,048 bits.
+CREATE TABLE sender_recipients (
+    sender    text NOT NULL,
+    day       date NOT NULL,
+    domain_id uuid REFERENCES domains ON DELETE CASCADE,
+    seen      bytea NOT NULL,
+    CONSTRAINT sender_recipients_pkey PRIMARY KEY (sender, day)
+) WITH (fillfactor = 70);
+CREATE INDEX sender_recipients_by_day ON sender_recipients (day);
+CREATE INDEX sender_recipients_by_domain ON sender_recipients (domain_id);
+
+-- The last event whose sender is checked: one row.
+CREATE TABLE sender_check_position (
+    tx       xid8 NOT NULL,
+    event_id uuid NOT NULL
+);
+INSERT INTO sender_check_position VALUES ('0', '00000000-0000-0000-0000-000000000000');
+
 -- Forwarded copies counted for a message, by queue ID, kept until the counts leave the hour: they are subtracted again
 -- if the message is not accepted after all.
 CREATE TABLE forward_charges (

@@ -40,7 +40,8 @@ ProbeStage = Literal["login", "connect", "envelope", "content", "delivery"]
 
 class ProbeResult(msgspec.Struct, frozen=True):
     """The result of a probe at `at`. `stage`: where it failed (None: it did not); `problem`: why, or why nothing was
-    checked. `latency_ms`: from the connection to port 25 until the message was in the mailbox.
+    checked. `latency_ms`: from the connection to port 25 until the message was in the mailbox; `accepted_ms`: until it
+    was accepted; `login_ms`: of the login.
     """
 
     at: datetime
@@ -48,6 +49,8 @@ class ProbeResult(msgspec.Struct, frozen=True):
     stage: ProbeStage | None = None
     problem: str | None = None
     latency_ms: float | None = None
+    accepted_ms: float | None = None
+    login_ms: float | None = None
 
 
 class ScannerStatus(msgspec.Struct, frozen=True):
@@ -75,7 +78,8 @@ class NodeReport(msgspec.Struct, frozen=True):
     running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
     `dane_problem`: why `outbound.dane` protects nothing. `scanner` None: it is off, or was not asked yet. `alerted` are
     the problems of scanner, DNS lists and other parts of the filter that an event has reported. `filter_problem`: which
-    parts do not answer. `certificates_problem`: which certificates could not be renewed.
+    parts do not answer. `certificates_problem`: which certificates could not be renewed. `queue_oldest_at`: when the
+    oldest message arrived that waits in the queue. `versions` of the daemons by name.
     """
 
     created_at: datetime
@@ -90,6 +94,8 @@ class NodeReport(msgspec.Struct, frozen=True):
     alerted: list[str] = []
     filter_problem: str | None = None
     certificates_problem: str | None = None
+    queue_oldest_at: datetime | None = None
+    versions: dict[str, str] = {}
 
 
 def save(run: Path, report: NodeReport) -> None:

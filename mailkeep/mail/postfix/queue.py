@@ -33,6 +33,8 @@ _STATES: dict[Action, frozenset[str]] = {
     "release": frozenset({"hold"}),
     "delete": frozenset({"deferred", "incoming", "active", "hold"}),
 }
+_BASE_52 = "0123456789BCDFGHJKLMNPQRSTVWXYZbcdfghjklmnpqrstvwxyz"
+_MICROSECOND_DIGITS = 4
 _MAX_SINGLE_FLUSHES = 200  # for more messages the whole queue is flushed
 
 
@@ -163,6 +165,25 @@ def count_by_state(queue: Path) -> dict[str, int]:
         folder = queue / name
         counts[name] = sum(len(_names(each)) for each in (folder, *folder.glob("?")))
     return counts
+
+
+def find_oldest_arrival(queue: Path) -> datetime | None:
+    """When the oldest message arrived that is not on hold, by its queue ID. Blocks. Raises OSError."""
+    waiting = (queue / name for name in STATE_FOLDERS if name != "hold")
+    names = (name for top in waiting for folder in (top, *top.glob("?")) for name in _names(folder))
+    times = [found for name in names if (found := _read_arrival(name)) is not None]
+    return datetime.fromtimestamp(min(times), UTC) if times else None
+
+
+def _read_arrival(queue_id: str) -> int | None:
+    """The Unix time in a long queue ID (enable_long_queue_ids): seconds, microseconds in four digits, `z`, inode."""
+    digits, z, _ = queue_id.rpartition("z")
+    if not z or len(digits) <= _MICROSECOND_DIGITS or not set(digits) <= set(_BASE_52):
+        return None
+    number = 0
+    for digit in digits[:-_MICROSECOND_DIGITS]:
+        number = number * len(_BASE_52) + _BASE_52.index(digit)
+    return number
 
 
 def list_deferred(queue: Path) -> dict[str, int]:

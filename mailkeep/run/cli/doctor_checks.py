@@ -10,15 +10,12 @@ import contextlib
 import errno
 import os
 import pwd
-import shutil
 import socket
 import stat
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-import mailkeep
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.instance import lock_holder
@@ -26,6 +23,8 @@ from mailkeep.db.postgres_binaries import choose_binaries, cluster_major, find_i
 from mailkeep.db.postgres_cluster import FALLBACK_DIR
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.access.oidc.rules import callback_url
+from mailkeep.features.operations.machine import service as machine
+from mailkeep.features.operations.machine.model import Assessment
 from mailkeep.net.client import OutboundClient
 from mailkeep.net.openid import OpenIdClient, OutboundAccess, ProviderError
 from mailkeep.run.cli import doctor_mail, install
@@ -44,9 +43,6 @@ from mailkeep.settings import (
 )
 
 _MIN_PYTHON = (3, 11)
-_MIN_FREE_BYTES, _CRITICAL_FREE_BYTES = 1 << 30, 256 << 20
-_MIN_FREE_INODES_SHARE = 0.02
-_CLOCK_TOLERANCE_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,34 +105,19 @@ def _owner_advice(uid: int) -> str:
 
 def _check_disk(context: DoctorContext) -> Finding:
     path = next(folder for folder in (context.data_dir, *context.data_dir.parents) if folder.exists())
-    free = shutil.disk_usage(path).free
-    usage = os.statvfs(path)
-    message = f"{free / 2**30:.1f} GiB free."
-    if usage.f_files and usage.f_favail < usage.f_files * _MIN_FREE_INODES_SHARE:
-        message += f" Only {usage.f_favail} inodes free."
-        return Finding("disk", Level.WARNING, message, "Remove small files, or use a file system with more inodes.")
-    if free >= _MIN_FREE_BYTES:
-        return Finding("disk", Level.OK, message)
-    level = Level.WARNING if free >= _CRITICAL_FREE_BYTES else Level.WRONG
-    return Finding("disk", level, message, "Free space: with a full disk Mailkeep accepts no mail and no changes.")
+    found = machine.judge_disk(path)
+    free = found.details.get("free_bytes")
+    return _to_finding("disk", "It can't be read." if free is None else f"{free / 2**30:.1f} GiB free.", found)
 
 
 def _check_clock(context: DoctorContext) -> Finding:
-    """The clock must not be before the newest file of the data directory or the program."""
     now = utc_now()
-    paths = [Path(mailkeep.__file__)]
-    if os.access(context.data_dir, os.R_OK | os.X_OK):
-        paths += context.data_dir.iterdir()
-    newest = max(path.lstat().st_mtime for path in paths)
-    if newest <= now.timestamp() + _CLOCK_TOLERANCE_SECONDS:
-        return Finding("clock", Level.OK, f"{iso(now)}.")
-    modified = iso(datetime.fromtimestamp(newest, UTC))
-    return Finding(
-        "clock",
-        Level.WRONG,
-        f"The system clock says {iso(now)}, but files were written at {modified}.",
-        "Set and synchronize the clock (apt install systemd-timesyncd): sessions, keys and one-time codes need it.",
-    )
+    return _to_finding("clock", f"The system clock says {iso(now)}.", machine.judge_own_clock(context.data_dir, now))
+
+
+def _to_finding(name: str, message: str, found: Assessment) -> Finding:
+    level = {"down": Level.WRONG, "degraded": Level.WARNING, "ok": Level.OK}[found.status]
+    return Finding(name, level, message, found.advice)
 
 
 def _check_settings(data_dir: Path) -> tuple[Finding, LoadedSettings | None]:

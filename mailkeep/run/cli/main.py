@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from mailkeep.run.cli import (
+    abuse as cli_abuse,
     accounts as cli_accounts,
     alias as cli_alias,
     audit as cli_audit,
@@ -64,6 +65,7 @@ for topic in (
     cli_certificates,
     cli_sign_in_blocks,
     cli_incidents,
+    cli_abuse,
     cli_audit,
     cli_domain,
     cli_product,

@@ -1,6 +1,6 @@
 """The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
-records, rotates DKIM keys, orders certificates, reports problems of backups, reads reports, warns owners of full
-mailboxes, and sends digests of Junk.
+records, rotates DKIM keys, orders certificates, reports problems of backups, mails alerts, counts mail, checks senders,
+reads reports, warns owners of full mailboxes, and sends digests of Junk; that of an instance also records the health.
 
 Any number of workers can share one database.
 """
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.features.operations.certificates.jobs import CertificateWorker
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons import node_report
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -102,7 +104,10 @@ async def work(app: App) -> AsyncGenerator[None]:
     digests = asyncio.create_task(tasks.run_junk_digests(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     backups = asyncio.create_task(tasks.run_backup_alerts(app))
+    alert_mail = asyncio.create_task(tasks.run_alert_mail(app))
     counting = asyncio.create_task(tasks.run_counting(app))
+    senders = asyncio.create_task(tasks.run_sender_checks(app))
+    abuse = asyncio.create_task(tasks.run_abuse_checks(app))
     reports = asyncio.create_task(tasks.run_reports(app))
     names = asyncio.create_task(tasks.run_source_names(app))
     settling = asyncio.create_task(tasks.run_scheduled_settling(app))
@@ -118,7 +123,9 @@ async def work(app: App) -> AsyncGenerator[None]:
         ):
             yield
     finally:
-        await cancel_all(warnings, digests, refusals, backups, counting, reports, names, settling)
+        await cancel_all(
+            warnings, digests, refusals, backups, alert_mail, counting, senders, abuse, reports, names, settling
+        )
         await app.report_reader.close()
 
 
@@ -126,10 +133,14 @@ async def serve(app: App, process: WorkerProcess) -> None:
     """Work until asked to stop; in the full profile with the socket of Postfix for the API's mail."""
     async with contextlib.AsyncExitStack() as stack:
         if app.settings.is_full_profile:
+            app.running_services = partial(service_status.read_running, process.paths.run)
+            app.node_report = partial(node_report.load, process.paths.run)
             app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name))
             app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
             stack.push_async_callback(app.mta.close)
         await stack.enter_async_context(work(app))
+        health = asyncio.create_task(tasks.run_health(app))
+        stack.push_async_callback(cancel_all, health)
         process.report_ready()
         await process.stop_requested.wait()
 

@@ -26,13 +26,10 @@ from mailkeep.core.clock import iso, utc_now
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, ensure_own_folder, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
-from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.pool import DatabasePool
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailboxes.model import mail_root
-from mailkeep.features.directory.routing import service as routing
-from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.sandbox.jobs import run_queue
 from mailkeep.features.mailflow.scheduling import jobs as scheduling
 from mailkeep.features.mailflow.sending import jobs as sending
@@ -59,6 +56,7 @@ from mailkeep.run.runtime import (
     http,
     log_rotation,
     logs,
+    node_health,
     state,
     stored_settings,
     tasks,
@@ -123,6 +121,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.enter_context(background(tasks.run_audit_pruning(app)))
         stack.push_async_callback(record_summaries, app, None)
         stack.enter_context(background(tasks.run_housekeeping(app)))
+        stack.enter_context(background(tasks.run_health(app)))
         if not settings.database.url:  # the database server's log is the only one in the data directory
             stack.enter_context(background(log_rotation.for_database(data_dir, lambda: app.settings).run()))
         await _work(app, stack)
@@ -183,9 +182,7 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
             print_line(line)
         await upgrade_record.settle_at_start(app)
         async with db.tx() as conn:
-            await ensure_partitions(conn, app.clock())
-            await routing.apply_settings(conn, settings, app.clock())
-            await filtering.apply_settings(conn, settings, app.clock())
+            await tasks.prepare(app, conn)
         yield app
 
 
@@ -236,6 +233,7 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     stack.enter_context(background(inbound.hits.run()))
     stack.push_async_callback(inbound.wait_for_records)
     stack.push_async_callback(server.close, _SMTP_GRACE_SECONDS)
+    app.served_certificate = lambda: node_health.find_certificate(app.settings, app.data_dir / "tls", app.clock())
     app.smtp_address = f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
     await serve_http(app, public, internal, metrics, stack)
     return app.smtp_address
@@ -248,7 +246,11 @@ async def serve_http(
     pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGES), ACCESS_CONTROL, metrics)
     stack.push_async_callback(pipeline.close)
     metrics_app = internal_app(
-        metrics, lambda: health.ready(app), lambda: counters.read_sums(app), token=app.settings.http.metrics_token
+        metrics,
+        lambda: health.ready(app),
+        lambda: counters.read_sums(app),
+        lambda: health.read_gauges(app),
+        token=app.settings.http.metrics_token,
     )
     await internal.start(metrics_app, grace_seconds=1)
     stack.push_async_callback(internal.stop)

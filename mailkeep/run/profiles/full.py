@@ -29,11 +29,8 @@ from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
-from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX, WEBMAIL
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
-from mailkeep.features.directory.routing import service as routing
-from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.smtp import unix_socket
@@ -56,6 +53,7 @@ from mailkeep.run.runtime import (
     services,
     state,
     stored_settings,
+    tasks,
     upgrade_record,
 )
 from mailkeep.run.runtime.context import attach, make_data_dir, open_vault
@@ -230,9 +228,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
                 loaded, revision = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
                 app.settings = loaded.settings
                 logs.set_level(app.settings.log.level)
-                await ensure_partitions(conn, app.clock())
-                await routing.apply_settings(conn, app.settings, app.clock())
-                await filtering.apply_settings(conn, app.settings, app.clock())
+                await tasks.prepare(app, conn)
             admin_line = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
         yield admin_line, loaded, revision

@@ -21,7 +21,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.sieve.config import read_settings
 from mailkeep.net.guard import Address
 from mailkeep.net.resolver import DnsLookupError, Resolver
-from mailkeep.run.runtime import certificate, dane
+from mailkeep.run.runtime import certificate, dane, service_status
 from mailkeep.run.runtime.certificate_files import CertificateFiles
 from mailkeep.run.runtime.filter_watch import FilterWatch
 from mailkeep.run.runtime.probe import Prober
@@ -31,6 +31,7 @@ log = structlog.get_logger("mailkeep.node")
 
 _REPORT_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
+_DAEMONS = ("postfix", "dovecot", "rspamd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ async def keep_reporting(app: App, paths: InstancePaths, watches: Watches) -> No
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
     dane_problem: str | None = None
+    versions = {name: await asyncio.to_thread(service_status.find_version, name) for name in _DAEMONS}
     while True:
         at = app.clock()
         try:
@@ -57,12 +59,13 @@ async def keep_reporting(app: App, paths: InstancePaths, watches: Watches) -> No
                 sending, looked_up_at = await find_sending_addresses(app.settings), at
                 dane_problem = await _find_dane_problem(app.settings)
             counts = await asyncio.to_thread(postfix_queue.count_by_state, paths.postfix_queue)
+            oldest = await asyncio.to_thread(postfix_queue.find_oldest_arrival, paths.postfix_queue)
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             sieve = await asyncio.to_thread(read_sieve_settings, paths)
             report = NodeReport(
                 at, counts, served, sending, sieve, watches.prober.last, dane_problem,
                 filters.scanner, filters.dns_lists, sorted(filters.alerted), filters.filter_problem,
-                watches.certificates.problem,
+                watches.certificates.problem, oldest, versions,
             )  # fmt: skip
             await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:

@@ -106,20 +106,26 @@ async def _probe_once(app: App, paths: InstancePaths, settings: Settings) -> Pro
     try:
         async with AsyncExitStack() as stack:
             async with _limit("login", f"The login on port {server.port}"):
+                began = monotonic()
                 session = await stack.enter_async_context(await imap.connect(server))
                 await session.log_in(probe_mailbox.ADDRESS, make_probe_password(app.vault))
+                login = _milliseconds_since(began)
                 await session.delete(await session.search(f"OLDER {_LEFTOVER_SECONDS}"))
             if not ports.smtp:
                 return ProbeResult(at, "not_checked", problem="The port smtp is off: no message was sent.")
             began = monotonic()
-            uids = await _send_and_find(relay, session, paths, uuid7(at).hex, at)
-            latency = round((monotonic() - began) * 1000, 1)
+            uids, accepted = await _send_and_find(relay, session, paths, uuid7(at).hex, at)
+            latency = _milliseconds_since(began)
             async with _limit("delivery", "Deleting the message"):
                 await session.delete(uids)
                 await session.log_out()
     except _ProbeFailure as failure:
         return ProbeResult(at, "failed", failure.stage, str(failure))
-    return ProbeResult(at, "ok", latency_ms=latency)
+    return ProbeResult(at, "ok", None, None, latency, accepted, login)
+
+
+def _milliseconds_since(began: float) -> float:
+    return round((monotonic() - began) * 1000, 1)
 
 
 @asynccontextmanager
@@ -138,16 +144,20 @@ async def _limit(stage: ProbeStage, what: str) -> AsyncGenerator[None]:
 
 async def _send_and_find(
     relay: Relay, session: imap.ImapSession, paths: InstancePaths, token: str, at: datetime
-) -> list[str]:
-    """Send a message and wait until it is in the mailbox; returns its UID."""
+) -> tuple[list[str], float]:
+    """Send a message and wait until it is in the mailbox; returns its UID, and the milliseconds until it was
+    accepted.
+    """
     message_id = f"<{token}@{probe_mailbox.DOMAIN}>"
-    deadline = monotonic() + SECONDS
+    began = monotonic()
+    deadline = began + SECONDS
     try:
         queue_id = await _send(relay, _compose(message_id, at))
+        accepted = _milliseconds_since(began)
         while True:
             async with _limit("delivery", "Looking for the message"):
                 if uids := await session.search(f'HEADER Message-ID "{message_id}"'):
-                    return uids
+                    return uids, accepted
             if monotonic() > deadline:
                 text = f"The message {queue_id} was accepted, but not delivered within {SECONDS:.0f} seconds."
                 raise _ProbeFailure("delivery", text)

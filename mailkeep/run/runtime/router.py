@@ -38,6 +38,7 @@ from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAILBOX_ENDPOINTS as OWN_SIEVE
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
+from mailkeep.features.mailflow.abuse_overview.routes import ENDPOINTS as ABUSE_OVERVIEW
 from mailkeep.features.mailflow.filter_test.routes import (
     ENDPOINTS as FILTER_TEST,
     OWN_MAILBOX_ENDPOINTS as OWN_FILTER_TEST,
@@ -116,6 +117,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *FILTERING,
     *SERVER_FILTERING,
     *FILTER_TEST,
+    *ABUSE_OVERVIEW,
     *ABUSE,
     *INCIDENTS,
     *ALERTS,

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
+from mailkeep.db.pool import Conn
 from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.directory.bulk import service as bulk
 from mailkeep.features.directory.dkim_rotation import service as dkim_rotation
@@ -13,20 +14,26 @@ from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
+from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.anomalies import service as anomalies
+from mailkeep.features.mailflow.filtering import service as filtering
 from mailkeep.features.mailflow.junk import jobs as junk
 from mailkeep.features.mailflow.receiving import jobs as receiving
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.sandbox import service as sandbox
 from mailkeep.features.mailflow.scheduling import jobs as scheduling, service as scheduling_service
+from mailkeep.features.mailflow.sender_checks import service as sender_checks
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
 from mailkeep.features.operations.backups import service as backups
+from mailkeep.features.operations.health_alerts import service as health_alerts
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.analytics import service as analytics
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
+from mailkeep.features.record.job_runs import service as job_runs
 from mailkeep.features.record.messages import jobs as messages
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.jobs.repeat import repeat
@@ -38,10 +45,22 @@ _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _DIGEST_SECONDS = 60.0
 _ALERT_SECONDS = 60.0
+_ALERT_MAIL_SECONDS = 5.0
 _COUNT_SECONDS = 5.0
+_HEALTH_SECONDS = 30.0
+_CHECK_SECONDS = 2.0
+_LOOK_SECONDS = 300.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
 _SETTLE_SECONDS = 10.0
+
+
+async def prepare(app: App, conn: Conn) -> None:
+    """What an instance does in its database when it starts, before anything else."""
+    await ensure_partitions(conn, app.clock())
+    await job_runs.begin(conn)
+    await routing.apply_settings(conn, app.settings, app.clock())
+    await filtering.apply_settings(conn, app.settings, app.clock())
 
 
 async def housekeeping(app: App) -> None:
@@ -65,6 +84,7 @@ async def housekeeping(app: App) -> None:
     await webhooks.prune(app)
     await reports.prune(app)
     await analytics.prune(app)
+    await sender_checks.prune(app)
     async with app.db.tx() as conn:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
         if confirmed:
@@ -105,9 +125,35 @@ async def run_backup_alerts(app: App) -> None:
     await repeat(_ALERT_SECONDS, "alerts about backups", lambda: backup_alerts.report(app))
 
 
+async def run_health(app: App) -> None:
+    """Store the health and the use of the disk, and report what is not in order, until cancelled."""
+    await repeat(_HEALTH_SECONDS, "the health", lambda: health_alerts.report(app))
+
+
+async def run_alert_mail(app: App) -> None:
+    """Mail alerts, until cancelled."""
+    await repeat(_ALERT_MAIL_SECONDS, "mail about alerts", lambda: alerts.mail(app))
+
+
 async def run_counting(app: App) -> None:
     """Count mail for the analytics, until cancelled."""
     await repeat(_COUNT_SECONDS, "analytics", lambda: analytics.count(app))
+
+
+async def run_sender_checks(app: App) -> None:
+    """Check senders by the outcomes of their mail, until cancelled."""
+    await repeat(_CHECK_SECONDS, "checks of senders", lambda: sender_checks.check(app))
+
+
+async def look_for_abuse(app: App) -> None:
+    """Look for what is unusual, and whether what was reported is over."""
+    await sender_checks.check_again(app)
+    await anomalies.look(app)
+
+
+async def run_abuse_checks(app: App) -> None:
+    """`look_for_abuse` every five minutes, until cancelled."""
+    await repeat(_LOOK_SECONDS, "checks for abuse", lambda: look_for_abuse(app))
 
 
 async def run_reports(app: App) -> None:

@@ -31,6 +31,7 @@ async def test_a_key_is_shown_once_and_stored_as_a_hash(api: Api):
         "rate_limit": 60,
         "allowed_networks": [],
         "permissions": "full",
+        "disabled": False,
         "last_used_at": None,
         "expires_at": None,
         "created_at": "2026-03-01T12:00:00.000Z",

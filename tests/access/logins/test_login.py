@@ -42,6 +42,17 @@ async def test_a_login_returns_the_account_and_sets_the_cookie(api: Api):
     assert (await api.nobody.with_cookie(cookie).get("/auth/me")).data == account
 
 
+async def test_logins_are_counted_by_result(api: Api):
+    api.app.counters.drain()
+    await api.nobody.post("/auth/login", SUE)
+    for n in range(60):  # until they are refused
+        await api.nobody.post("/auth/login", WRONG | {"password": f"guess {n}"})
+    counts = {labels: count for (name, labels), count in api.app.counters.drain() if name == "logins"}
+    assert counts["http", "success"] == 1
+    assert counts["http", "failed"] >= 4
+    assert sum(counts.values()) == 61
+
+
 async def test_null_for_the_fields_of_the_second_step_counts_as_absent(api: Api):
     answer = await api.nobody.post("/auth/login", SUE | {"totp_session": None, "totp_code": None})
     assert answer.status == 200

@@ -83,7 +83,8 @@ async def test_what_has_no_effect_is_deleted(api: Api):
     await guess(api, 10)
     for delta, left in (
         (timedelta(minutes=14), (0, 10, 1)),
-        (timedelta(minutes=2), (0, 0, 1)),
+        (timedelta(minutes=2), (0, 10, 1)),
+        (timedelta(minutes=45), (0, 0, 1)),
         (timedelta(days=180), (0, 0, 0)),
     ):
         api.clock.now += delta

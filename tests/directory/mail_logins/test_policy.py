@@ -65,6 +65,19 @@ async def test_guesses_are_delayed_then_refused_and_the_owner_is_not(api: Api, d
     assert await dovecot.ask("right", HOME) == REFUSE
 
 
+async def test_logins_are_counted_by_protocol_and_result(api: Api, dovecot: Dovecot) -> None:
+    for report in (
+        LoginReport(True, "/mail/gone", HOME, "imap", ALICE),
+        LoginReport(False, remote=HOME, protocol="smtp", login=ALICE),
+        LoginReport(False, remote=HOME, protocol="doveadm", login=ALICE, policy_reject=True),
+        LoginReport(False, protocol="imap", login=ALICE),  # by the server itself
+        LoginReport(True, remote=HOME, protocol="imap", login=probe_mailbox.ADDRESS),
+    ):
+        await dovecot.policy.record(report)
+    counts = {labels: count for (name, labels), count in api.app.counters.drain() if name == "logins"}
+    assert counts == {("imap", "success"): 1, ("smtp", "failed"): 1, ("other", "refused"): 1}
+
+
 async def test_parallel_guesses_gain_nothing(api: Api, dovecot: Dovecot) -> None:
     await api.mailbox(ALICE)
     answers = await asyncio.gather(*(dovecot.ask(f"guess {n}", f"198.51.100.{n}") for n in range(60)))

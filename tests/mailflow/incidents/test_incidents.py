@@ -154,6 +154,10 @@ async def test_what_two_incidents_do_ends_with_the_second(api: Api):
     assert await api.sql(statement) == [{"suspended": False, "opens": True}]
 
 
+async def list_disabled(api: Api) -> set[UUID]:
+    return {UUID(each["id"]) for each in (await api.sue.get("/api-keys")).data if each["disabled"]}
+
+
 async def test_a_disabled_key_authenticates_nothing_and_its_scheduled_mail_waits(post: Post):
     api = post.api
     parent, parent_id = await api.key(api.sue)
@@ -164,6 +168,7 @@ async def test_a_disabled_key_authenticates_nothing_and_its_scheduled_mail_waits
     assert [(each["result"], each["affected"]) for each in incident.data["actions"]] == [("done", 2), ("done", 1)]
     for client in (parent, child):
         assert (await client.get("/auth/me")).code == "API_KEY_INVALID"
+    assert await list_disabled(api) == {parent_id, child_id}
     subjects = {row["subject"] for row in await api.sql("SELECT subject FROM session_ends")}
     assert subjects == {f"key:{parent_id}", f"key:{child_id}"}
     api.clock.advance(hours=2)
@@ -172,6 +177,7 @@ async def test_a_disabled_key_authenticates_nothing_and_its_scheduled_mail_waits
 
     assert (await undone(api.sue, incident.data["id"]))["disable_keys"] == "restored"
     assert (await child.get("/auth/me")).status == 200
+    assert await list_disabled(api) == set()
     await ScheduledWorker(api.app).drain()
     assert (await api.sue.get(f"/messages/{message_id}")).data["status"] == "queued"
 

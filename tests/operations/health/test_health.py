@@ -15,9 +15,15 @@ from typing import Any
 import pytest
 
 import mailkeep
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Unavailable
+from mailkeep.features.directory.blocklists.model import BlocklistResult
+from mailkeep.features.operations.certificates.model import CertificateEnd
 from mailkeep.features.operations.health import rules, service
-from mailkeep.features.operations.health.model import HealthCheck, Status
+from mailkeep.features.operations.health.model import Component, HealthCheck, Status
+from mailkeep.features.record.job_runs import service as job_runs
+from mailkeep.jobs.repeat import repeat
+from mailkeep.jobs.runs import JobRun
 from mailkeep.mail.daemons.node_report import (
     Certificate,
     DnsListStatus,
@@ -30,6 +36,7 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from tests.support.caller import Caller
 from tests.support.client import Api
+from tests.support.ntp import ntp_server
 
 
 @pytest.mark.parametrize(
@@ -44,14 +51,6 @@ from tests.support.client import Api
 )
 def test_the_overall_status_is_the_worst_one(statuses: list[Status], whole: Status):
     assert rules.overall_health([HealthCheck("part", status) for status in statuses]).status == whole
-
-
-@pytest.mark.parametrize(
-    "free, total, status",
-    [(50 << 30, 100 << 30, "ok"), (4 << 30, 100 << 30, "degraded"), (10 << 20, 100 << 20, "down"), (0, 0, "down")],
-)
-def test_the_status_of_a_disk_that_fills_up(free: int, total: int, status: Status):
-    assert rules.disk(free, total) == status
 
 
 async def ask(api: Api, path: str) -> Any:
@@ -221,11 +220,6 @@ def test_health_reports_an_unset_host_name_and_wrong_ptr_records():
     assert "192.0.2.1 is host1.isp.test" in (wrong.advice or "")
 
 
-def test_health_reports_too_few_inodes():
-    assert rules.disk_component(50 << 30, 100 << 30, 10, 1000).status == "degraded"
-    assert rules.disk_component(50 << 30, 100 << 30, 0, 0).status == "ok"  # a file system without a fixed number
-
-
 def test_a_silent_node_is_degraded():
     report = NodeReport(NOW - timedelta(minutes=2), {"deferred": 0}, certificate(60), [])
     assert {each.status for each in rules.node_components(report, "mx.example.test", NOW)} == {"degraded"}
@@ -269,12 +263,131 @@ async def test_health_details_explain_each_component(api: Api):
     assert answer.status == 200
     found = {each["component"]: each for each in answer.data["components"]}
     names = {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe", "backups"}
-    assert set(found) == names | {"antivirus", "dns_lists"}
+    more = {"antivirus", "dns_lists", "clock", "workers", "blocklists", "replication"}
+    assert len(answer.data["components"]) == len(found)
+    assert set(found) == names | more
     assert found["database"]["status"] == "ok"
     assert found["database"]["latency_ms"] >= 0
     assert found["database"]["version"]
     assert found["queue"]["status"] == "disabled"
     assert found["disk"]["details"]["free_bytes"] > 0
-    again = await api.sue.get("/health/details")
-    since = {each["component"]: each["since"] for each in again.data["components"]}
-    assert since["database"] == found["database"]["since"]
+    assert found["clock"]["details"]["database_offset_seconds"] is not None
+    assert found["workers"]["status"] == "ok"
+    assert found["replication"]["status"] == "disabled"
+
+
+async def test_since_is_stored_and_changes_with_the_status(api: Api, monkeypatch: pytest.MonkeyPatch):
+    began, clock = utc_now(), api.app.clock
+
+    async def since(at: datetime) -> dict[str, datetime | None]:
+        monkeypatch.setattr(api.app, "clock", lambda: at)
+        return {each.name: each.since for each in await service.details(api.app)}
+
+    monkeypatch.setattr(api.app, "clock", lambda: began)
+    await service.record(api.app)
+    later = began + timedelta(seconds=3)
+    assert set((await since(later)).values()) == {began}
+    wrong = began + timedelta(hours=1)
+    assert (await since(wrong))["clock"] == wrong
+    await service.record(api.app)
+    found = await since(wrong + timedelta(minutes=1))
+    assert (found["clock"], found["database"]) == (wrong, began)
+    monkeypatch.setattr(api.app, "clock", clock)
+    api.app.db = Away(0)  # pyright: ignore[reportAttributeAccessIssue]
+    away = {each.name: each for each in await service.details(api.app)}
+    assert away["database"].status == "down"
+    assert {away[name].status for name in ("workers", "blocklists", "backups")} == {"degraded"}
+    assert {each.since for each in away.values()} == {None}
+
+
+async def test_a_wrong_clock_is_found_by_the_database_and_by_ntp(api: Api, monkeypatch: pytest.MonkeyPatch):
+    async def clock() -> Component:
+        return next(each for each in await service.details(api.app) if each.name == "clock")
+
+    monkeypatch.setattr(api.app, "clock", lambda: utc_now() - timedelta(minutes=10))
+    found = await clock()
+    assert found.status == "down"
+    assert found.advice
+    assert found.advice.startswith("The clock is 600 seconds behind the database's. Set the clock")
+    monkeypatch.setattr(api.app, "clock", utc_now)
+    async with ntp_server(ahead=20) as server:
+        set_ntp_server(api, server)
+        found = await clock()
+    assert found.status == "degraded"
+    assert found.advice
+    assert found.advice.startswith(f"The clock is 20 seconds behind that of {server}.")
+
+
+def set_ntp_server(api: Api, server: str) -> None:
+    settings = api.app.settings
+    api.app.settings = replace(settings, server=replace(settings.server, ntp_server=server))
+
+
+@pytest.mark.parametrize(
+    "seconds, every, status", [(60, 10, "ok"), (400, 10, "degraded"), (400, 600, "ok"), (2200, 600, "degraded")]
+)
+def test_health_reports_jobs_that_do_not_succeed(seconds: int, every: int, status: str):
+    jobs = [JobRun("sealing", 5, NOW), JobRun("digests of Junk", every, NOW - timedelta(seconds=seconds))]
+    component = rules.workers(jobs, NOW, {"worker": True})
+    assert component.status == status
+    assert ("digests of Junk" in (component.advice or "")) == (status == "degraded")
+    assert rules.workers(jobs, NOW, {"worker": True, "node": False}).status == "down"
+
+
+async def test_the_runs_of_jobs_are_those_since_the_start(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(api.app, "clock", utc_now)
+
+    async def work() -> None:
+        if failing:
+            raise Unavailable
+
+    failing = True
+    task = asyncio.create_task(repeat(0.01, "a job of a test", work))
+    await asyncio.sleep(0.05)
+
+    async def read() -> datetime:
+        await job_runs.flush(api.app)
+        async with api.app.db.autocommit() as conn:
+            return next(each.succeeded_at for each in await job_runs.list_all(conn) if each.job == "a job of a test")
+
+    started = await read()
+    assert await read() - started < timedelta(milliseconds=10)
+    failing = False
+    await asyncio.sleep(0.1)
+    assert await read() - started > timedelta(milliseconds=50)
+    task.cancel()
+    await job_runs.forget(api.app)
+    async with api.app.db.autocommit() as conn:
+        assert await job_runs.list_all(conn) == []
+    await job_runs.flush(api.app)
+    async with api.app.db.tx() as conn:
+        await job_runs.begin(conn)
+        assert await job_runs.list_all(conn) == []
+
+
+def test_health_reports_blocklists_with_the_way_off():
+    listed = BlocklistResult("bl.example", "192.0.2.1", "listed", advice="Stop it.", removal_url="https://bl.example/x")
+    quiet = BlocklistResult("other.example", "192.0.2.1", "unavailable", problem="No answer.")
+    assert rules.blocklists([], None, wanted=False).status == "disabled"
+    assert rules.blocklists([quiet], NOW, wanted=True).status == "ok"
+    component = rules.blocklists([listed, quiet], NOW, wanted=True)
+    assert component.status == "degraded"
+    assert component.advice == "192.0.2.1 is on bl.example (https://bl.example/x). Stop it."
+    assert component.details["unavailable"] == ["other.example"]
+
+
+def test_health_reports_certificates_of_domains_that_have_expired():
+    ends = [CertificateEnd("a.example", NOW - timedelta(days=90), NOW - timedelta(days=1))]
+    component = rules.certificates(certificate(60), NOW, None, ends)
+    assert component.status == "degraded"
+    assert "The certificate of a.example has expired" in (component.advice or "")
+    early = Certificate(NOW + timedelta(days=1), NOW + timedelta(days=90), False, None)
+    assert rules.certificates(early, NOW).status == "down"
+
+
+def test_versions_and_times_come_from_the_node():
+    probed = ProbeResult(NOW, "ok", latency_ms=50.0, accepted_ms=20.0, login_ms=7.0)
+    report = NodeReport(NOW, {}, certificate(60), [], probe=probed, versions={"postfix": "3.7", "dovecot": "2.4"})
+    mta = rules.with_report(Component("mta", "ok"), report)
+    mailboxes = rules.with_report(Component("mailboxes", "ok"), report)
+    assert (mta.version, mta.latency_ms, mailboxes.version, mailboxes.latency_ms) == ("3.7", 20.0, "2.4", 7.0)

@@ -213,6 +213,7 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
+        "abuse overview",
         "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
         "admin password", "admin reset-factors", "alias export", "alias import", "alias list",
         "audit verify", "backup cancel", "backup contents", "backup create", "backup key change",
@@ -233,7 +234,8 @@ def test_the_list_of_commands():
         "orchestrator operations", "orchestrator plan", "orchestrator rollback", "orchestrator service",
         "orchestrator status", "queue act", "queue list", "restore", "routing explain", "sendmail",
         "sign-in-blocks list", "sign-in-blocks remove", "status", "template export", "template import",
-        "template list", "template publish", "template render", "template show", "up", "upgrade", "version", "worker",
+        "template list", "template publish", "template render", "template show", "thresholds set", "thresholds show",
+        "up", "upgrade", "version", "worker",
     ]  # fmt: skip
 
 
@@ -898,6 +900,33 @@ def test_an_incident_is_opened_listed_and_undone(running: Running, root_key: str
     refused = run("create", address, "--action", "disable_keys", "--json")
     assert refused.json["error"]["code"] == "INVALID_FIELD"
     assert "The incident is undone" in run("undo", incident["id"]).err
+
+
+def test_thresholds_and_the_overview_of_abuse(running: Running, root_key: str, domain_id: str):
+    def run(*words: str) -> Result:
+        return inside(*words, data=running.data)
+
+    new = {"domain_id": domain_id, "local_part": "limits", "password": "incorrect pony charger clip"}
+    mailbox = running.call("POST", "/mailboxes", new, root_key)[1]
+    address = mailbox["address"]
+    name = address.partition("@")[2]
+    changed = run("thresholds", "set", name, "sender_per_hour=50", "forward_per_hour=20")
+    assert re.search(r"^sender_per_hour +50 +domain$", changed.out, re.MULTILINE), changed.err
+    assert run("thresholds", "set", address, "sender_per_hour=7", "--json").json["values"] == {
+        "sender_per_hour": {"value": 7, "source": "mailbox"}
+    }
+    assert "is no threshold of" in run("thresholds", "set", address, "domain_per_hour=7").err
+    assert "must be a whole number" in run("thresholds", "set", address, "sender_per_hour=1.5").err
+    assert "between 1 and" in run("thresholds", "set", address, "sender_per_hour=0").err
+    assert "There is no domain nowhere.test" in run("thresholds", "show", "nowhere.test").err
+    running.call("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "sold its password"}, root_key)
+    shown = run("abuse", "overview", name)
+    assert re.search(rf"^Suspended:\n  ADDRESS .*\n  {address} .* sold its password$", shown.out, re.MULTILINE), (
+        shown.err
+    )
+    assert [each["address"] for each in run("abuse", "overview", "--json").json["suspended"]].count(address) == 1
+    assert run("thresholds", "set", name, "sender_per_hour=default", "forward_per_hour=default").code == 0
+    assert re.search(r"^sender_per_hour +1000 +global$", run("thresholds", "show", name).out, re.MULTILINE)
 
 
 def test_filter_settings_and_lists(running: Running, domain_id: str):

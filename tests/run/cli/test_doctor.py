@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import pwd
-import shutil
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -15,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from mailkeep.core import kernel_clock
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.migrate import Step, read_schema
+from mailkeep.features.operations.machine import service as machine
+from mailkeep.features.operations.machine.model import DiskUsage
 from mailkeep.run.cli import doctor_checks, install
 from mailkeep.run.cli.doctor_checks import Finding, Level, run_checks
 from mailkeep.run.runtime import certificate, stored_settings
@@ -98,23 +100,21 @@ async def test_a_data_directory_of_another_account(data: Path, monkeypatch: pyte
     assert (one.level, one.advice) == (Level.WARNING, f"Run Mailkeep as {owner}, the owner.")
 
 
-@pytest.mark.parametrize("free, level", [(2 << 30, Level.OK), (512 << 20, Level.WARNING), (100 << 20, Level.WRONG)])
+@pytest.mark.parametrize("free, level", [(50 << 30, Level.OK), (512 << 20, Level.WARNING), (10 << 20, Level.WRONG)])
 async def test_the_disk(data: Path, monkeypatch: pytest.MonkeyPatch, free: int, level: Level):
-    class Usage:
-        def __init__(self, path: Path) -> None:
-            self.free = free
-
-    monkeypatch.setattr(shutil, "disk_usage", Usage)
+    usage = DiskUsage(0, free, 100 << 30, 0, 1000, 1000)
+    monkeypatch.setattr(machine, "measure_disk", lambda _: usage)
     assert (await found(data))["disk"].level is level
 
 
-async def test_a_clock_that_is_behind_the_newest_file(data: Path):
+async def test_a_clock_that_is_behind_the_newest_file(data: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(kernel_clock, "read", lambda: None)
     ahead = time.time() + 86_400
     os.utime(data / "secret", (ahead, ahead))
     one = (await found(data))["clock"]
     assert one.level is Level.WRONG
     assert one.advice
-    assert one.advice.startswith("Set and synchronize the clock")
+    assert "files were written at" in one.advice
 
 
 async def test_settings_that_are_refused(data: Path):

@@ -6,9 +6,11 @@ import json
 import subprocess
 from datetime import datetime
 from math import inf
+from pathlib import Path
 from typing import Any
 
-from tests.stack.harness import Stack, eventually
+from mailkeep.mail.postfix import queue as postfix_queue
+from tests.stack.harness import Stack, eventually, letter
 from tests.support.instance import PROGRAM, ROOT
 
 DOMAIN = "queue.test"
@@ -22,7 +24,7 @@ def seconds_apart(stack: Stack, waits: dict[str, Any]) -> float:
     return abs((datetime.fromisoformat(found) - datetime.fromisoformat(waits["next_attempt_at"])).total_seconds())
 
 
-def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack) -> None:
+def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack, tmp_path: Path) -> None:
     stack.make_domain(DOMAIN)
     recipient = "fail+queue@remote.test"
     assert stack.send(f"shop@{DOMAIN}", recipient, subject="waits").status == 200
@@ -36,6 +38,12 @@ def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack) -> None:
     assert (waits["sender"], waits["recipients"][0]["address"]) == (f"shop@{DOMAIN}", recipient)
     assert "45" in waits["recipients"][0]["reason"]
     assert waits["next_attempt_at"] > waits["arrived_at"]
+    # The queue ID contains the time of the arrival.
+    (tmp_path / "deferred").mkdir()
+    (tmp_path / "deferred" / waits["queue_id"]).touch()
+    oldest = postfix_queue.find_oldest_arrival(tmp_path)
+    assert oldest is not None
+    assert abs((oldest - datetime.fromisoformat(waits["arrived_at"])).total_seconds()) <= 1
     # Requested each time, because it is retried every few seconds.
     eventually(lambda: (now := waiting()) and seconds_apart(stack, now) < 2.5, what="the same next attempt")
 
@@ -78,9 +86,15 @@ def test_the_command_line_shows_and_empties_it(stack: Stack) -> None:
 
 
 def test_an_incident_holds_a_senders_mail_until_its_undo(stack: Stack) -> None:
-    alice = stack.make_mailbox(stack.make_domain("incident.test"), "alice")
+    domain = stack.make_domain("incident.test")
+    team = "team@incident.test"
+    alice, _ = (stack.make_mailbox(domain, name, send_as=[team]) for name in ("alice", "bob"))
     for sender, recipient in (("alice", "fail+incident"), ("malice", "fail+bystander")):
         assert stack.send(f"{sender}@incident.test", f"{recipient}@remote.test").status == 200
+    # Both send under the address of the team; only what Alice sent is hers.
+    for name, recipient in (("alice", "fail+incident-team"), ("bob", "fail+bystander-team")):
+        with stack.login(f"{name}@incident.test") as client:
+            client.sendmail(team, [f"{recipient}@remote.test"], letter(f"{recipient}@remote.test", sender=team))
 
     def states(recipient: str = "fail%2Bincident") -> list[str]:
         return [each["state"] for each in stack.do("GET", f"/queue?recipient={recipient}")]
@@ -92,17 +106,18 @@ def test_an_incident_holds_a_senders_mail_until_its_undo(stack: Stack) -> None:
         assert {each["result"] for each in incident["actions"]} == {"done"}, incident
         return incident
 
-    eventually(lambda: (states(), states("fail%2Bbystander")) == (["deferred"], ["deferred"]), what="the deferrals")
+    waiting = ["deferred", "deferred"]
+    eventually(lambda: (states(), states("fail%2Bbystander")) == (waiting, waiting), what="the deferrals")
     incident = act("hold_queue")
-    assert incident["actions"][0]["affected"] == 1
-    assert states() == ["hold"]
-    assert states("fail%2Bbystander") != ["hold"]
+    assert incident["actions"][0]["affected"] == 2
+    assert states() == ["hold", "hold"]
+    assert "hold" not in states("fail%2Bbystander")
     release = {"action": "release", "filter": {"recipient": "fail+incident"}}
     assert stack.do("POST", "/queue/actions", release)["affected"] == 0  # only the undo releases it
     done = stack.do("POST", f"/abuse/incidents/{incident['id']}/undo")
     assert [each["undo"] for each in done["actions"]] == ["restored"]
     eventually(lambda: "hold" not in states() and states(), what="the release")
-    eventually(lambda: states() == ["deferred"], what="another deferral")
-    assert act("delete_queue")["actions"][0]["affected"] == 1
+    eventually(lambda: states() == waiting, what="another deferral")
+    assert act("delete_queue")["actions"][0]["affected"] == 2
     assert states() == []
-    assert states("fail%2Bbystander") != []
+    assert len(states("fail%2Bbystander")) == 2

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import imaplib
 import json
 import os
 import signal
+import subprocess
 import time
 import urllib.request
 from collections.abc import Mapping
 
+import pytest
+
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
 from tests.stack.harness import Stack, eventually
+from tests.support.monitoring import find_unknown, list_expressions, require_promtool
 
 DOMAIN = "metrics.test"
 
 
-def counts(stack: Stack) -> dict[str, float]:
-    """The counters of mail, by name and labels."""
+def read_metrics(stack: Stack) -> str:
+    """The text of `/metrics`."""
     url = json.loads((stack.data_dir / "run.json").read_text())["internal"]
     with urllib.request.urlopen(f"{url}/metrics", timeout=60) as answer:
-        lines = answer.read().decode().splitlines()
+        return answer.read().decode()
+
+
+def counts(stack: Stack) -> dict[str, float]:
+    """The counters of mail, by name and labels."""
+    lines = read_metrics(stack).splitlines()
     ours = ("mailkeep_messages_accepted_total{", "mailkeep_deliveries_total{")
     wanted = [line for line in lines if line.startswith(ours)]
     return {name: float(count) for name, _, count in (line.rpartition(" ") for line in wanted)}
@@ -86,3 +96,31 @@ def test_sends_and_outcomes_are_counted_once_and_never_fall(alone: Stack) -> Non
     wanted['mailkeep_messages_accepted_total{direction="inbound",source="smtp"}'] = 2
     wanted['mailkeep_deliveries_total{direction="inbound",status="received"}'] = 3
     risen_to(alone, before, wanted)
+
+
+def test_dashboard_and_alert_rules_use_what_exists(alone: Stack) -> None:
+    address = alone.make_mailbox(alone.make_domain("monitoring.test"), "alice")["address"]
+    alone.imap(address).logout()
+    with pytest.raises(imaplib.IMAP4.error):
+        alone.imap(address, "a wrong password")
+    webhook = alone.do("POST", "/webhooks", {"url": "https://unknown.invalid/hook", "events": ["mail.sent"]})
+    alone.do("POST", f"/webhooks/{webhook['id']}/test")
+    assert alone.send("alice@monitoring.test", "anna@remote.test").status == 200
+    assert alone.ask("GET", "/domains/unknown").status >= 400  # counted as a refusal
+    with contextlib.suppress(AssertionError):
+        eventually(lambda: not find_unknown(read_metrics(alone), list_expressions()), 60)
+    text = read_metrics(alone)
+    assert find_unknown(text, list_expressions()) == set()
+    checked = subprocess.run(
+        [require_promtool(), "check", "metrics"], input=text, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert checked.returncode == 0, checked.stderr
+    wanted = {
+        'mailkeep_logins_total{protocol="imap",result="success"}',
+        'mailkeep_logins_total{protocol="imap",result="failed"}',
+        'mailkeep_component_status{component="mta",status="ok"}',
+    }
+    samples = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
+    values = {name: float(value) for name, _, value in samples}
+    assert {name for name in wanted if values.get(name, 0) >= 1} == wanted
+    assert values["mailkeep_disk_free_bytes"] > 0

@@ -18,6 +18,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import service_status
 from tests.stack import harness
 from tests.stack.harness import Stack, eventually
+from tests.stack.probing import copy_environment, run_probe
 from tests.support.scratch import new_directory
 
 FULL_SECONDS = 25.0  # regression: Postfix was restarted every 20 s
@@ -59,7 +60,7 @@ def fill_disk(file: Path) -> None:
             output.flush()
 
 
-def test_a_full_disk_restarts_nothing_and_only_delays_mail(small_stack: Stack) -> None:
+def test_a_full_disk_restarts_nothing_and_only_delays_mail(small_stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     small_stack.make_mailbox(small_stack.make_domain("full.test"), "alice")
     small_stack.deliver("alice@full.test", "Before")
     eventually(lambda: small_stack.mail_of("alice@full.test"), what="mail before the disk is full")
@@ -68,7 +69,8 @@ def test_a_full_disk_restarts_nothing_and_only_delays_mail(small_stack: Stack) -
     os.kill(lmtp, signal.SIGSTOP)
     try:
         small_stack.deliver("alice@full.test", "During")
-        fill_disk(filler)
+        copy_environment(small_stack, monkeypatch)
+        result = run_probe(small_stack, prepare=lambda: fill_disk(filler))
     finally:
         os.kill(lmtp, signal.SIGCONT)
     eventually(lambda: postfix_queue.list_deferred(small_stack.data_dir / "postfix" / "queue"), what="the deferral")
@@ -78,6 +80,12 @@ def test_a_full_disk_restarts_nothing_and_only_delays_mail(small_stack: Stack) -
         fill_disk(filler.with_suffix(f".{time.monotonic_ns()}"))
         assert find_pid(small_stack, "postfix") == postfix
         time.sleep(1)
+    fill_disk(filler.with_suffix(".last"))
+    components = {each["component"]: each for each in small_stack.do("GET", "/health/details")["components"]}
+    assert components["disk"]["status"] == "down", components
+    assert "Free up disk space: with a full disk no mail is accepted" in components["disk"]["advice"]
+    # Dovecot can't open a connection to the database, or Postfix refuses the sender: whichever is tried first.
+    assert (result.status, result.stage in ("login", "envelope")) == ("failed", True), result
     for file in small_stack.folder.glob("filler*"):
         file.unlink()
     began = time.monotonic()

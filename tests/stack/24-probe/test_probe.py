@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, LiteralString, cast
 
@@ -15,14 +16,17 @@ import msgspec
 import pytest
 from psycopg.sql import SQL
 
+from mailkeep.core.clock import utc_now
 from mailkeep.db.instance import run_folder
-from mailkeep.mail.daemons import probe_mailbox
-from mailkeep.mail.daemons.node_report import ProbeResult
+from mailkeep.features.operations.health import service
+from mailkeep.features.operations.health.model import Component
+from mailkeep.mail.daemons import node_report, probe_mailbox
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import configuration, generations, plan, probe
 from mailkeep.run.runtime.context import attach
 from tests.stack.applying import apply_draft, paths_of
 from tests.stack.harness import ADDRESS, Stack, eventually, letter
+from tests.stack.probing import copy_environment, run_probe
 from tests.support.instance import PROGRAM
 
 pytestmark = pytest.mark.timeout(300)
@@ -34,20 +38,8 @@ SETTLED_SECONDS = 8.0  # more than the time between two writes of the counters
 @pytest.fixture
 def ours(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The instance, whose environment the test has too."""
-    pid = (run_folder(alone.data_dir) / "pids" / "node.pid").read_text().split()[0]
-    for entry in Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0"):
-        if entry.startswith("MAILKEEP_"):
-            monkeypatch.setenv(*entry.split("=", 1))
+    copy_environment(alone, monkeypatch)
     return alone
-
-
-def run_probe(stack: Stack, **ports: int) -> ProbeResult:
-    async def run() -> ProbeResult:
-        async with attach(stack.data_dir, "test") as app:
-            settings = replace(app.settings, ports=replace(app.settings.ports, **ports))
-            return await probe.probe(app, paths_of(stack.data_dir), settings)
-
-    return asyncio.run(run())
 
 
 def query(stack: Stack, sql: str) -> list[dict[str, Any]]:
@@ -127,9 +119,9 @@ def perform(stack: Stack, action: str, service: str) -> None:
     assert eventually(lambda: finished(stack, operation_id), 60, f"{action} {service}")["state"] == "succeeded"
 
 
-def health(stack: Stack) -> dict[str, Any]:
+def health(stack: Stack, name: str = "probe") -> dict[str, Any]:
     components = stack.do("GET", "/health/details")["components"]
-    return next(each for each in components if each["component"] == "probe")
+    return next(each for each in components if each["component"] == name)
 
 
 def test_a_probe_works_and_leaves_no_trace(ours: Stack) -> None:
@@ -219,6 +211,8 @@ def test_a_probe_that_failed_before_does_not_undo_an_apply(ours: Stack) -> None:
         failed = eventually(lambda: health(ours)["status"] == "down" and health(ours), 60, "the failure in health")
         assert failed["details"]["stage"] == "envelope"
         assert "refused the sender or recipient: 451" in failed["advice"]
+        assert health(ours, "filter")["status"] == "down"
+        assert health(ours, "filter")["advice"].startswith("Not running: rspamd.")
         doctor = [*PROGRAM, "doctor", "--data-dir", str(ours.data_dir)]
         found = subprocess.run(doctor, capture_output=True, text=True, timeout=120, check=False)
         assert "A message from port 25 did not arrive in a mailbox." in found.stdout
@@ -230,6 +224,39 @@ def test_a_probe_that_failed_before_does_not_undo_an_apply(ours: Stack) -> None:
     finally:
         perform(ours, "start", "rspamd")
     eventually(lambda: health(ours)["status"] == "ok", 60, "the probe in health")
+
+
+def test_a_stopped_dovecot_is_found_by_the_login(ours: Stack) -> None:
+    perform(ours, "stop", "dovecot")
+    try:
+        result = run_probe(ours)
+        assert (result.status, result.stage) == ("failed", "login"), result
+        assert health(ours, "mailboxes")["status"] == "down"
+        assert health(ours, "mailboxes")["advice"].startswith("Not running: dovecot.")
+    finally:
+        perform(ours, "start", "dovecot")
+    assert run_probe(ours).status == "ok"
+
+
+def test_an_expired_certificate_and_a_wrong_clock_are_reported(ours: Stack) -> None:
+    async def look(ahead: timedelta) -> dict[str, Component]:
+        """The components for a clock that is ahead by this."""
+        async with attach(ours.data_dir, "test") as app:
+            report = node_report.load(run_folder(ours.data_dir))
+            assert report
+            app.clock = lambda: utc_now() + ahead
+            app.node_report = lambda: msgspec.structs.replace(report, created_at=app.clock())
+            return {each.name: each for each in await service.details(app)}
+
+    found = asyncio.run(look(timedelta(0)))
+    assert (found["clock"].status, found["certificates"].status) == ("ok", "ok"), found
+    found = asyncio.run(look(timedelta(days=4000)))
+    assert found["certificates"].status == "down"
+    assert "renew it, or replace the files in tls.certificate_file" in (found["certificates"].advice or "")
+    assert found["clock"].status == "down"
+    found = asyncio.run(look(timedelta(minutes=-10)))
+    assert (found["clock"].status, found["certificates"].status) == ("down", "ok")
+    assert (found["clock"].advice or "").startswith("The clock is 600 seconds behind the database's. Set the clock")
 
 
 def test_only_the_probe_reaches_the_mailbox(ours: Stack) -> None:

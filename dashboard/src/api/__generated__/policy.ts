@@ -1,5 +1,10 @@
 // Generated from mailkeep/core/principal.py by `make generate`; change it there.
 export const POLICY = {
+  "abuse.read": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
   "account.change": {
     "role": "domain_admin",
     "reach": "credentials",

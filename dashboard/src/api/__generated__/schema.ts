@@ -218,6 +218,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/abuse/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an overview of abuse
+         * @description Suspended senders; senders and domains that have used at least 80 % of an hourly threshold; spikes (from the unresolved alerts); the senders with the most recipients in the last hour; and failed sign-ins of the last hour by client address and by account. At most 50 entries each: /abuse/suspensions, /abuse/alerts and /sign-in-blocks list all. A caller who does not see all domains gets what belongs to its domains.
+         */
+        get: operations["getAbuseOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/abuse/suspensions": {
         parameters: {
             query?: never;
@@ -268,7 +288,7 @@ export interface paths {
         };
         /**
          * Get the limits and thresholds for sending and forwarding
-         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox. They are recipients per rolling hour; with `scope=domain` also the usage of the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
+         * @description The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox: recipients per rolling hour (with `scope=domain` also the usage of the last hour), and percentages of bounces and complaints. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
          */
         get: operations["getAbuseThresholds"];
         put?: never;
@@ -2251,7 +2271,7 @@ export interface paths {
         };
         /**
          * Get the health of each component
-         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: `latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, `connect`, `envelope`, `content` or `delivery`), and `backups` (late, failed or not verified). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
+         * @description `database`, `mta`, `filter` and `mailboxes` (their processes, versions and latency), `queue` (its length, and when its oldest message arrived), `certificates` (expiry and failed renewals, also of domains), `dns` (`server.hostname` and the PTR records of the sending addresses), `probe` (once a minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: `latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, `connect`, `envelope`, `content` or `delivery`), `antivirus`, `dns_lists` (those of the filter), `disk` (bytes and inodes, and by the growth of 14 days the days until they are used up; `history` has the use per day), `clock` (compared with the database's, and by NTP with `server.ntp_server`), `workers` (background jobs and when each last succeeded), `blocklists` (of the server's addresses), `backups` (late, failed or not verified) and `replication`. A component that this profile does not have, or that is off, is `disabled`. `since` is when it got its status. `advice` says what to do. For super_admin.
          */
         get: operations["getHealthDetails"];
         put?: never;
@@ -5274,6 +5294,9 @@ export interface webhooks {
          *     `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
          *     or renewed, or a file with one is about to expire; `certificate_recovered`. `wal_archive_ended`: a part of the
          *     write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
+         *     With `alert_id`: an alert of GET /abuse/alerts or /health/alerts, by its kind, was opened, has become critical or
+         *     has lasted for another day; `…_recovered`: its problem has not been seen for an hour; `…_resolved`: an administrator
+         *     has ended it.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -5438,6 +5461,14 @@ export interface components {
             signed: boolean;
             source_ip: string;
             subject: string;
+        };
+        /** @description The overview; each list has at most 50 entries, the worst (of `suspended` and `spikes` the newest) first. */
+        AbuseOverviewRecord: {
+            authentication_failures: components["schemas"]["AuthenticationFailures"];
+            near_limit: components["schemas"]["LimitUsageRecord"][];
+            spikes: components["schemas"]["Spike"][];
+            suspended: components["schemas"]["SuspendedSender"][];
+            top_senders: components["schemas"]["LimitUsageRecord"][];
         };
         /** @description No fields. */
         AccountKeyChange: Record<string, unknown>;
@@ -5796,7 +5827,10 @@ export interface components {
             message: string;
             scheduled_messages: number;
         };
-        /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access. */
+        /**
+         * @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access.
+         *         `disabled`: an incident has disabled it, until that is undone (/abuse/incidents).
+         */
         ApiKeyRecord: {
             /** Format: uuid */
             admin_id: string;
@@ -5806,6 +5840,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             created_at: string;
+            disabled: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -5986,6 +6021,11 @@ export interface components {
             resource_id: string | null;
             resource_type: string;
             user_agent: string | null;
+        };
+        /** @description Failed sign-ins of the last hour. The same wrong password counts once. */
+        AuthenticationFailures: {
+            by_account: components["schemas"]["FailuresOfAccount"][];
+            by_address: components["schemas"]["FailuresOfAddress"][];
         };
         /** @description Results of sender authentication; null if not evaluated. */
         AuthenticationResults: {
@@ -6424,8 +6464,8 @@ export interface components {
             code: string;
         };
         /**
-         * @description A component in detail. `since`: when the responding process first saw this status; `advice`: what to do (null:
-         *         nothing); `details`: the measured values.
+         * @description A component in detail. `since`: when it was first seen to have this status (null: the database does not answer);
+         *         `advice`: what to do (null: nothing); `details`: the measured values.
          */
         ComponentResponse: {
             advice: string | null;
@@ -7172,6 +7212,43 @@ export interface components {
             transaction: string;
             user_agent: string | null;
         };
+        /** @description Failed sign-ins to an account, which need not exist, from `addresses` client addresses. */
+        FailuresOfAccount: {
+            account: string;
+            /** @enum {string} */
+            account_kind: "admin" | "mailbox";
+            addresses: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            blocked_until: string | null;
+            failures: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_at: string;
+        };
+        /**
+         * @description Failed sign-ins from a client address (IPv4 address or IPv6 /64 network). `blocked_until`: null if it is not
+         *         blocked, and for callers who do not see all domains.
+         */
+        FailuresOfAddress: {
+            accounts: number;
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            blocked_until: string | null;
+            failures: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_at: string;
+        };
         /** @description Figures of a period, and up to the same hour of the period before. */
         FiguresOverview: {
             accepted: number;
@@ -7585,6 +7662,21 @@ export interface components {
             /** Format: uuid */
             id: string;
             message: string;
+        };
+        /**
+         * @description How many recipients or copies count in the last hour for a threshold `name` of a sender (`subject` is its
+         *         address, `mailbox_id` its mailbox, if it is one) or of a domain.
+         */
+        LimitUsageRecord: {
+            /** Format: uuid */
+            domain_id: string | null;
+            limit: number;
+            /** Format: uuid */
+            mailbox_id: string | null;
+            /** @enum {string} */
+            name: "domain_per_hour" | "forward_per_hour" | "sender_per_hour";
+            subject: string;
+            used: number;
         };
         /** @description A script of a mailbox. At most one is `active`: it filters new mail. */
         ListedScriptResponse: {
@@ -9397,6 +9489,26 @@ export interface components {
             /** @enum {string} */
             scope: "domain" | "mailbox" | "server";
         };
+        /** @description An unresolved alert about a volume that is far above that of earlier weeks (`baseline`). `id`: of the alert. */
+        Spike: {
+            baseline: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            observed: number | null;
+            reason: string;
+            /** @enum {string} */
+            severity: "critical" | "warning";
+            /** @enum {string} */
+            state: "acknowledged" | "open" | "resolved";
+            subject: string;
+        };
         /** @description A step of an operation. */
         StepResponse: {
             /**
@@ -9499,6 +9611,22 @@ export interface components {
             by: string;
             reason: string;
         };
+        /** @description A suspended sender address. `id`: of the suspension; `by`: who suspended it. */
+        SuspendedSender: {
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            /** @enum {string} */
+            by: "admin" | "rules";
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            reason: string;
+        };
         /** @description Who suspended: the abuse rules, or an administrator (email, key name, or role for scoped keys). */
         SuspensionAuthor: {
             /** @enum {string} */
@@ -9545,11 +9673,14 @@ export interface components {
          *         `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
          *         or renewed, or a file with one is about to expire; `certificate_recovered`. `wal_archive_ended`: a part of the
          *         write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
+         *         With `alert_id`: an alert of GET /abuse/alerts or /health/alerts, by its kind, was opened, has become critical or
+         *         has lasted for another day; `…_recovered`: its problem has not been seen for an hour; `…_resolved`: an administrator
+         *         has ended it.
          */
         SystemAlert: {
             /** @description The address, domain or component that the alert is about. */
             about?: string | null;
-            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered`, `forward_unsealed`, `certificate_failed`, `certificate_recovered` or `wal_archive_ended`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, `antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, `filter_recovered`, `forward_unsealed`, `certificate_failed`, `certificate_recovered` or `wal_archive_ended`; or with `alert_id` the kind of the alert, alone or with `_recovered` or `_resolved`. */
             alert: string;
             /** @description The alert that lasts until it is resolved. */
             alert_id?: string | null;
@@ -9839,9 +9970,9 @@ export interface components {
             step: string;
         };
         /**
-         * @description A threshold. `value`: the one in force; `source`: where it is set. `inherited`: the value of the wider scope;
-         *         `highest`: what a domain_admin may set at most. `used`: the domain's recipients or copies in the last hour; null for
-         *         other thresholds and scopes.
+         * @description A threshold: recipients per hour, or a percentage. `value`: the one in force; `source`: where it is set.
+         *         `inherited`: the value of the wider scope; `highest`: what a domain_admin may set at most. `used`:
+         *         the domain's recipients or copies in the last hour; null for other thresholds and scopes.
          */
         Threshold: {
             highest: number;
@@ -9853,6 +9984,10 @@ export interface components {
         };
         /** @description Changed thresholds; null: as the wider scope. */
         ThresholdChanges: {
+            bounce_act?: number | null;
+            bounce_warn?: number | null;
+            complaint_act?: number | null;
+            complaint_warn?: number | null;
             domain_per_hour?: number | null;
             forward_per_hour?: number | null;
             sender_per_hour?: number | null;
@@ -11751,6 +11886,45 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAbuseOverview: {
+        parameters: {
+            query?: {
+                domain_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AbuseOverviewRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -70,7 +70,7 @@ export function Alerts() {
         }
       />
       <Modal opened={changed?.to === 'acknowledge'} onClose={close} title="Acknowledge alert">
-        {changed?.to === 'acknowledge' && <AcknowledgeForm alert={changed.alert} onDone={close} />}
+        {changed?.to === 'acknowledge' && <AcknowledgeForm alert={changed.alert} area="abuse" onDone={close} />}
       </Modal>
       <Modal opened={changed?.to === 'resolve'} onClose={close} title="Resolve alert">
         {changed?.to === 'resolve' && <ResolveForm alert={changed.alert} onDone={close} />}
@@ -157,11 +157,12 @@ function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void
   ]
 }
 
-function AcknowledgeForm({ alert, onDone }: { alert: Alert; onDone: () => void }) {
+/** `area`: whose alerts they are. */
+export function AcknowledgeForm({ alert, area, onDone }: { alert: Alert; area: 'abuse' | 'health'; onDone: () => void }) {
   const save = useApiMutation({
     request: ({ note }: { note: string }) =>
-      fetchData(client.POST('/abuse/alerts/{id}/acknowledge', { params: { path: { id: alert.id } }, body: { ...(note && { note }) } })),
-    invalidates: ['alerts', 'abuse'],
+      fetchData(client.POST(`/${area}/alerts/{id}/acknowledge`, { params: { path: { id: alert.id } }, body: { ...(note && { note }) } })),
+    invalidates: ['alerts', area],
     message: 'Nobody is reminded of this alert any more.',
     onSuccess: () => {
       form.markSaved()

@@ -1,8 +1,9 @@
 import { Button, Modal } from '@mantine/core'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
+import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { Allowed } from '../../access/Allowed'
 import { useAccount } from '../../access/account'
@@ -37,7 +38,7 @@ export function ApiKeys() {
       wide: true,
       cell: (row) => (
         <span>
-          <span className="strong">{row.name}</span> <code>{row.key_prefix}…</code>
+          <span className="strong">{row.name}</span> <code>{row.key_prefix}…</code> {row.disabled && <DisabledKey apiKey={row} />}
         </span>
       ),
     },
@@ -82,6 +83,18 @@ export function ApiKeys() {
 }
 
 const PERMISSIONS: Readonly<Record<ApiKey['permissions'], string>> = { full: 'all', sending: 'sending', read: 'read only' }
+
+/** Disabled by an incident, which this links to for those who may see it. */
+function DisabledKey({ apiKey }: { apiKey: ApiKey }) {
+  const badge = <Badge tone="bad">disabled</Badge>
+  const { role } = useAccount()
+  if (role === 'domain_admin') return badge
+  return (
+    <Link to={PATHS.incidents} search={{ state: 'open' }} aria-label={`${apiKey.name} is disabled: open incidents`}>
+      {badge}
+    </Link>
+  )
+}
 
 function Scope({ apiKey }: { apiKey: ApiKey }) {
   if (!apiKey.is_scoped) return <Badge tone="info">all domains</Badge>

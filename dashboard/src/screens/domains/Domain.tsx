@@ -18,6 +18,7 @@ import { DomainName, domainQuery } from './DomainSelect'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { DomainState } from './Domains'
+import { Thresholds } from '../abuse/Thresholds'
 
 const DnsTab = lazy(() => import('../dns/DnsTab'))
 const Reports = lazy(async () => ({ default: (await import('../reports/Reports')).Reports }))
@@ -30,6 +31,7 @@ export function Domain() {
   const { id } = route.useParams()
   const domain = useQuery(domainQuery(id))
   const canEdit = useDenialReason('domain.write') === null
+  const canLimit = useDenialReason('threshold.write') === null
   return (
     <DetailPage
       kind="Domain"
@@ -63,7 +65,9 @@ export function Domain() {
               label: 'Filtering',
               content: <Suspense fallback={<LoadingLines count={8} />}>{<FilteringTab domain={data.id} />}</Suspense>,
             },
-            ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
+            ...(canEdit || canLimit
+              ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} canEdit={canEdit} /> }]
+              : []),
           ]}
         />
       )}
@@ -79,13 +83,15 @@ function Overview({ domain }: { domain: Schema['DomainRecord'] }) {
   )
 }
 
-function Settings({ domain }: { domain: Schema['DomainRecord'] }) {
+function Settings({ domain, canEdit }: { domain: Schema['DomainRecord']; canEdit: boolean }) {
   const [isDeleting, setDeleting] = useState(false)
+  if (!canEdit) return <Thresholds scope="domain" id={domain.id} />
   return (
     <>
       <Section title="Settings">
         <DomainForm domain={domain} />
       </Section>
+      <Thresholds scope="domain" id={domain.id} />
       <Section title="Danger zone">
         <div className="between">
           <p className="muted">Delete this domain. It must have no mailboxes, aliases and alias domains.</p>

@@ -21,6 +21,7 @@ import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
 import { InviteDialog } from '../invitation/InviteForm'
+import { Thresholds } from '../abuse/Thresholds'
 import { AppPasswords } from './AppPasswords'
 import { Folders } from './Folders'
 import { MailboxForm } from './MailboxForm'
@@ -177,6 +178,7 @@ function Settings({ mailbox }: { mailbox: MailboxRecord }) {
       <Section title="Settings">
         <MailboxForm mailbox={mailbox} />
       </Section>
+      <Thresholds scope="mailbox" id={mailbox.id} />
       <Invite mailbox={mailbox} />
       <DangerZone mailbox={mailbox} />
     </>

@@ -22,6 +22,7 @@ import { formatNumber } from '../../locale'
 import { OWN_ZONE, toLocal } from '../../timeZone'
 import { SendButton } from '../messages/SendButton'
 import { sentQuery, useSteps } from './FirstSteps'
+import { componentsQuery } from '../health/queries'
 
 type Message = Schema['MessageResponse']
 
@@ -102,12 +103,8 @@ function useHealth() {
 function UnhealthyServices() {
   const account = useAccount()
   const health = useHealth()
-  const details = useQuery({
-    queryKey: ['health', 'details'],
-    queryFn: () => fetchData(client.GET('/health/details')),
-    enabled: !denialReason(account, 'health.read'),
-    ...REFRESH,
-  })
+  const isSuper = !denialReason(account, 'health.read')
+  const details = useQuery({ ...componentsQuery(), enabled: isSuper })
   const explained = details.data?.components.filter((each) => each.status === 'degraded' || each.status === 'down') ?? []
   const unexplained = health.unhealthy.filter((check) => !explained.some((each) => each.component === check.component))
   const unhealthy = [...explained, ...unexplained.map((check) => ({ ...check, advice: null }))]
@@ -124,6 +121,11 @@ function UnhealthyServices() {
             </li>
           ))}
         </ul>
+        {isSuper && (
+          <p>
+            <Link to={PATHS.health}>View health</Link>
+          </p>
+        )}
         <p>
           Run <code>mailkeep status</code> and <code>mailkeep doctor</code> on the server, and read its log.
         </p>

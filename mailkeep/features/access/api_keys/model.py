@@ -20,7 +20,7 @@ class ApiKey:
     """A key without its secret. `is_scoped` with no `scoped_domain_ids`: its domains are deleted, it has no access.
 
     `rate_limit` is in requests per 60 seconds, 0 for unlimited. `allowed_networks`: where it may be used from; empty:
-    everywhere. `permissions` narrow the rights of its owner (`core/principal`).
+    everywhere. `permissions` narrow the rights of its owner (`core/principal`). `disabled`: by an incident.
     """
 
     id: UUID
@@ -36,6 +36,7 @@ class ApiKey:
     expires_at: datetime | None
     created_at: datetime
     permissions: KeyPermissions = KeyPermissions.FULL
+    disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ _SELECT = """
     SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
            ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = k.id ORDER BY d.domain_id)
                AS scoped_domain_ids,
-           k.rate_limit, k.allowed_networks, k.permissions, k.last_used_at, k.expires_at, k.created_at
+           k.rate_limit, k.allowed_networks, k.permissions, k.last_used_at, k.expires_at, k.created_at,
+           is_restricted('key', k.id) AS disabled
     FROM api_keys k
 """
 # How often the time of the last use is written.

@@ -34,7 +34,9 @@ Permissions = Annotated[
 
 
 class ApiKeyRecord(Struct, frozen=True):
-    """An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access."""
+    """An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access.
+    `disabled`: an incident has disabled it, until that is undone (/abuse/incidents).
+    """
 
     id: UUID
     admin_id: UUID
@@ -46,6 +48,7 @@ class ApiKeyRecord(Struct, frozen=True):
     rate_limit: int
     allowed_networks: list[str]
     permissions: KeyPermissions
+    disabled: bool
     last_used_at: Timestamp | None
     expires_at: Timestamp | None
     created_at: Timestamp
@@ -113,6 +116,7 @@ def to_record(key: ApiKey) -> ApiKeyRecord:
         rate_limit=key.rate_limit,
         allowed_networks=list(key.allowed_networks),
         permissions=key.permissions,
+        disabled=key.disabled,
         last_used_at=iso_or_none(key.last_used_at),
         expires_at=iso_or_none(key.expires_at),
         created_at=iso(key.created_at),
@@ -121,4 +125,6 @@ def to_record(key: ApiKey) -> ApiKeyRecord:
 
 def audit_fields(key: ApiKey) -> dict[str, Any]:
     """The audit log's fields of a key."""
-    return msgspec.to_builtins(to_record(key))
+    fields = msgspec.to_builtins(to_record(key))
+    del fields["disabled"]  # not of the key: the audit log has the incident
+    return fields

@@ -205,11 +205,13 @@ async def _verify_password(
             account = await store.find_account_by_name(conn, kind, key, source)
             decision = await sign_ins.begin(conn, attempt, at)
         if decision.refused_until is not None:
+            app.counters.add("logins", "http", "refused")
             raise _too_many(sign_ins.retry_after(decision.refused_until, at))
         is_right = await _compare(account, password)
         if is_right:
             async with app.db.tx() as conn:
                 await sign_ins.succeed(conn, attempt)
+        app.counters.add("logins", "http", "success" if is_right else "failed")
     return account, is_right
 
 

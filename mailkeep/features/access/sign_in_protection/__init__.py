@@ -16,7 +16,7 @@ bounded queue (`logins`).
 An attempt is counted as a failure before its password is verified, and uncounted if it was right, so parallel attempts
 gain nothing. Attempts that are refused are not counted. A wrong password counts once for an account and source, however
 often a mail client repeats it: 12 bits of a keyed hash of the password are kept for 15 minutes. Names that are no
-address count for their source only.
+address count for their source only. Failures are kept, and shown in the overview of abuse, for an hour.
 
 Blocks are listed and can be removed, which also forgets the failures behind them. A mailbox and an administrator with
 the same address are different accounts.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 
@@ -53,6 +54,23 @@ class SignInDecision:
     delay: int = 0
     counted: bool = False
     blocks: tuple[NewBlock, ...] = ()
+
+
+FailureKey = Literal["source", "account"]
+
+
+@dataclass(frozen=True, slots=True)
+class SignInFailures:
+    """Failures from a source (`others`: to how many accounts) or to an account (`others`: from how many sources).
+
+    `name`: the source, or the key of the account. `blocked_until`: of the block of this source or account, if any.
+    """
+
+    name: str
+    failures: int
+    others: int
+    last_at: datetime
+    blocked_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

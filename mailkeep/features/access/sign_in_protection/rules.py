@@ -17,6 +17,8 @@ from mailkeep.features.access.sign_in_protection.model import (
 
 WINDOW = timedelta(minutes=15)
 """How long a failure counts; also in `sign_in_history` (db/functions)."""
+RETENTION = timedelta(hours=1)
+"""How long a failure is kept, to be shown."""
 SOURCE_RETENTION = timedelta(days=180)
 ACCOUNT_FAILURES, KNOWN_FAILURES = 10, 50
 SOURCE_FAILURES, SOURCE_ACCOUNTS = 30, 3

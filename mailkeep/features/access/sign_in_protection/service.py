@@ -18,7 +18,13 @@ from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.accounts.model import AccountKind
 from mailkeep.features.access.sign_in_protection import rules, store
-from mailkeep.features.access.sign_in_protection.model import Attempt, SignInBlock, SignInDecision
+from mailkeep.features.access.sign_in_protection.model import (
+    Attempt,
+    FailureKey,
+    SignInBlock,
+    SignInDecision,
+    SignInFailures,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
@@ -76,6 +82,15 @@ async def record_mailbox_source(conn: Conn, mailbox_id: UUID, source: str, at: d
     await store.record_mailbox_source(conn, mailbox_id, source, at, at - _SEEN_INTERVAL)
 
 
+async def list_failures(
+    conn: Conn, at: datetime, by: FailureKey, domain_ids: list[UUID] | None, limit: int
+) -> list[SignInFailures]:
+    """The sources, or the accounts, with the most failures in the hour before `at`. With `domain_ids`, only failures to
+    mailboxes of these domains count, and blocks of sources are left out: they have other causes too.
+    """
+    return await store.count_failures(conn, at, at - rules.RETENTION, by, domain_ids, limit)
+
+
 async def page(conn: Conn, at: datetime, page_request: PageRequest) -> Page[SignInBlock]:
     """A page of the blocks in effect."""
     return await store.page(conn, at, page_request)
@@ -99,4 +114,4 @@ async def remove(conn: Conn, who: Principal, at: datetime, block_id: UUID) -> Si
 
 async def prune(conn: Conn, at: datetime) -> None:
     """Delete what no longer has an effect."""
-    await store.prune(conn, at, at - rules.WINDOW, at - rules.SOURCE_RETENTION)
+    await store.prune(conn, at, at - rules.RETENTION, at - rules.SOURCE_RETENTION)

@@ -9,7 +9,14 @@ from uuid import UUID
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.sign_in_protection.model import Attempt, NewBlock, SignInBlock, SignInHistory
+from mailkeep.features.access.sign_in_protection.model import (
+    Attempt,
+    FailureKey,
+    NewBlock,
+    SignInBlock,
+    SignInFailures,
+    SignInHistory,
+)
 
 _SELECT = "SELECT b.id, b.account, b.source, b.failures, b.created_at, b.until FROM sign_in_blocks b"
 
@@ -96,6 +103,34 @@ async def record_mailbox_source(conn: Conn, mailbox_id: UUID, source: str, at: d
         """,
         {"mailbox_id": mailbox_id, "source": source, "at": at, "seen_before": seen_before},
     )
+
+
+async def count_failures(
+    conn: Conn, at: datetime, since: datetime, by: FailureKey, domain_ids: list[UUID] | None, limit: int
+) -> list[SignInFailures]:
+    """The failures after `since` by source, or by account with an address; most first. With `domain_ids` those to
+    mailboxes of these domains, without blocks of sources.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT f.name, count(*) AS failures, count(DISTINCT f.other) AS others, max(f.at) AS last_at,
+               (SELECT max(b.until) FROM sign_in_blocks b
+                WHERE b.until > %(at)s
+                  AND CASE WHEN %(by)s = 'account' THEN b.account = f.name AND b.source IS NULL
+                           ELSE b.source = f.name AND b.account IS NULL AND %(domains)s::uuid[] IS NULL END
+               ) AS blocked_until
+        FROM (SELECT f.at, CASE WHEN %(by)s = 'account' THEN f.account ELSE f.source END AS name,
+                     CASE WHEN %(by)s = 'account' THEN f.source ELSE f.account END AS other
+              FROM sign_in_failures f
+              WHERE f.at > %(since)s AND (%(by)s = 'source' OR f.account LIKE '%%@%%')
+                AND (%(domains)s::uuid[] IS NULL
+                     OR f.account LIKE 'mailbox:%%' AND split_part(f.account, '@', 2) IN
+                        (SELECT d.name FROM domains d WHERE d.id = ANY(%(domains)s)))) f
+        GROUP BY f.name ORDER BY count(*) DESC, f.name LIMIT %(limit)s
+        """,
+        {"at": at, "since": since, "by": by, "domains": domain_ids, "limit": limit},
+    )
+    return [SignInFailures(**row) for row in await cursor.fetchall()]
 
 
 async def page(conn: Conn, at: datetime, page_request: PageRequest) -> Page[SignInBlock]:

@@ -78,6 +78,11 @@ async def read_server(app: App) -> CheckReport:
     return CheckReport(None, check, _match(app, check, records))
 
 
+def list_problems(report: CheckReport) -> list[str]:
+    """What is wrong with required records, in words."""
+    return [finding.problem for _, finding in rules.list_problems(report.records) if finding.problem]
+
+
 async def request_domain(app: App, who: Principal, domain_id: UUID) -> DnsCheck:
     """Request a check of a domain, which a worker carries out. NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE;
     RATE_LIMIT_EXCEEDED shortly after the last one. While one waits, a further request changes nothing.

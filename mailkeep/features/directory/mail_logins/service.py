@@ -23,6 +23,7 @@ from mailkeep.features.access.key_sessions.model import KeySession
 from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.access.sign_in_protection.model import Attempt
 from mailkeep.features.directory.app_passwords import service as app_passwords
+from mailkeep.features.directory.app_passwords.model import PROTOCOLS
 from mailkeep.features.directory.mail_logins import store
 from mailkeep.features.directory.mailboxes.model import parse_mail_folder
 from mailkeep.mail.daemons.probe_mailbox import is_probe
@@ -88,7 +89,10 @@ class LoginPolicy:
 
     async def record(self, report: LoginReport) -> None:
         """Uncount a login that succeeded, and remember its source; of an API key, its session."""
-        if not report.success or not report.remote or is_probe(report.login):
+        if not report.remote or is_probe(report.login):
+            return
+        self._count(report)
+        if not report.success:
             return
         key_id = parse_key_login(report.access)
         if key_id is not None:
@@ -104,6 +108,11 @@ class LoginPolicy:
             self._warn("the result of a login was not recorded: the database does not answer", error)
         except Exception:
             log.exception("the result of a login was not recorded after an error")
+
+    def _count(self, report: LoginReport) -> None:
+        protocol = report.protocol if report.protocol in PROTOCOLS else "other"
+        result = "success" if report.success else "refused" if report.policy_reject else "failed"
+        self.app.counters.add("logins", protocol, result)
 
     async def _record_session(self, session: KeySession) -> None:
         try:

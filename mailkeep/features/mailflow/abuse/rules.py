@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from mailkeep.core.address import Address
 from mailkeep.core.errors import Forbidden, MailboxSuspended, RateLimitExceeded, Refusal
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.mailflow.abuse.model import (
@@ -33,12 +34,20 @@ def refuse_lifting(who: Principal, current: SenderSuspension) -> None:
 
 def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
     """The suspension of a sender that exceeded its limit of recipients per hour."""
+    reason = f"More than {threshold} recipients within an hour."
+    return rules_suspension(suspension_id, charge.sender, charge.domain_id, reason, at)
+
+
+def rules_suspension(
+    suspension_id: UUID, sender: Address, domain_id: UUID | None, reason: str, at: datetime
+) -> SenderSuspension:
+    """A suspension by the abuse rules."""
     return SenderSuspension(
         id=suspension_id,
-        domain_id=charge.domain_id,
-        address=charge.sender.text,
-        address_key=charge.sender.key,
-        reason=f"More than {threshold} recipients within an hour.",
+        domain_id=domain_id,
+        address=sender.text,
+        address_key=sender.key,
+        reason=reason,
         by_kind="rules",
         by_label="rules",
         by_rank=None,

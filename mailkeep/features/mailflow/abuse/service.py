@@ -68,6 +68,12 @@ async def charge_mailboxes(
     return [_charge_mailbox(each, statuses, check_suspensions) for each in charges]
 
 
+async def counted_senders(conn: Conn, addresses: Sequence[Address]) -> list[str]:
+    """The senders (address keys) for which mail of these addresses counts, in their order."""
+    charges = await charge_mailboxes(conn, [SendCharge(each, None, 1) for each in addresses], check_suspensions=False)
+    return await store.counted_senders(conn, [each.sender.key for each in charges])
+
+
 def _charge_mailbox(charge: SendCharge, statuses: Mapping[str, SendingStatus], check_suspensions: bool) -> SendCharge:
     address = charge.written or charge.sender
     status = statuses.get(address.key)
@@ -163,6 +169,14 @@ async def _suspend_for_rate(
             await _suspend_by_rules(conn, who, at, rules.rate_suspension(uuid7(at), charge, verdict.limit or 0, at))
 
 
+async def suspend_by_rules(conn: Conn, at: datetime, sender: Address, domain_id: UUID | None, reason: str) -> bool:
+    """Suspend a sender by the rules, with its event; False if it is suspended already, by whoever. Locks it."""
+    if await store.lock_and_find(conn, sender.key) is not None:
+        return False
+    await _suspend_by_rules(conn, _RULES, at, rules.rules_suspension(uuid7(at), sender, domain_id, reason, at))
+    return True
+
+
 async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> None:
     actor = replace(_RULES, ip_address=who.ip_address, user_agent=who.user_agent, request_id=who.request_id)
     if not await store.upsert(conn, suspension):
@@ -177,6 +191,11 @@ async def page(conn: Conn, who: Principal, domain_id: UUID | None, page_request:
     if domain_id is not None:
         await domains.get(conn, who, "suspension.list", domain_id)
     return await store.page(conn, who.domains(), domain_id, page_request)
+
+
+async def list_newest(conn: Conn, domain_ids: list[UUID] | None, limit: int) -> list[SenderSuspension]:
+    """The newest suspensions in these domains (None: in all). Does not check the caller's permission."""
+    return (await store.page(conn, domain_ids, None, PageRequest(limit, "created_at", "desc", None))).rows
 
 
 async def get(conn: Conn, who: Principal, suspension_id: UUID) -> SenderSuspension:

@@ -51,6 +51,10 @@ async def delete(conn: Conn, address_key: str) -> None:
     await conn.execute(
         "DELETE FROM send_counts WHERE subject = ANY(counted_senders(ARRAY[%(key)s::text]))", {"key": address_key}
     )
+    # Of `mailflow/sender_checks`: else the next outcome would suspend the sender again.
+    await conn.execute(
+        "DELETE FROM sender_outcomes WHERE sender = ANY(counted_senders(ARRAY[%(key)s::text]))", {"key": address_key}
+    )
 
 
 async def find(conn: Conn, address_key: str) -> SenderSuspension | None:
@@ -108,6 +112,14 @@ async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[s
         row["key"]: SendingStatus(row["local_part"] and Address(row["local_part"], row["domain"]), row["suspended"])
         for row in await cursor.fetchall()
     }
+
+
+async def counted_senders(conn: Conn, address_keys: Sequence[str]) -> list[str]:
+    """The senders for which mail of these counts, in their order: in an alias domain those of its target."""
+    cursor = await conn.execute("SELECT counted_senders(%(keys)s::text[]) AS senders", {"keys": list(address_keys)})
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["senders"]
 
 
 async def count(

@@ -19,8 +19,8 @@ before, nothing that somebody has changed since, and nothing that another incide
 | `delete_queue` | yes | yes | yes | deletes it; can't be undone (full profile) |
 
 `suspend`, `disable_keys` and `hold_queue` also hold the subject's scheduled messages. What an incident holds is
-released by its undo only. A message in the queue is a mailbox's by its sender, a key's or an administrator's by the
-history.
+released by its undo only. A message in the queue is a mailbox's by its sender, or by the login with which it was
+submitted (also from an address in `send_as`); a key's or an administrator's by the history.
 
 Nobody acts against an administrator of higher rank, or their mailbox. On keys and accounts act super_admins, and admins
 on those of domain administrators; everybody above domain_admin on their own keys. A domain administrator acts on

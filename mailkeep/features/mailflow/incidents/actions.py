@@ -193,12 +193,13 @@ async def release_queue(app: App, incident_id: UUID) -> None:
 async def select_queue(app: App, subject_type: SubjectType, subject_id: UUID) -> SenderQueue:
     """A subject's messages in the queue. UNAVAILABLE."""
     groups = await queue.list_by_sender(app)
+    queue_ids = [queue_id for each in groups for queue_id in (*each.waiting, *each.on_hold)]
     async with app.db.tx() as conn:
         if subject_type == "mailbox":
             senders = await store.filter_senders(conn, subject_id, [each.sender for each in groups])
-            groups = [each for each in groups if each.sender in senders]
+            own = await store.filter_submitted(conn, subject_id, queue_ids)
+            groups = [each if each.sender in senders else rules.keep_messages(each, own) for each in groups]
         else:
-            queue_ids = [queue_id for each in groups for queue_id in (*each.waiting, *each.on_hold)]
             key_ids = await _list_keys(conn, subject_type, subject_id)
             own = await store.filter_queue_ids(
                 conn, queue_ids, key_ids, subject_id if subject_type == "admin" else None

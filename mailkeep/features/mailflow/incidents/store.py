@@ -124,6 +124,19 @@ async def filter_senders(conn: Conn, mailbox_id: UUID, senders: Sequence[str]) -
     return {row["sender"] for row in await cursor.fetchall()}
 
 
+async def filter_submitted(conn: Conn, mailbox_id: UUID, queue_ids: Sequence[str]) -> set[str]:
+    """Which of these queue IDs are of messages that were submitted with a mailbox's login, from any address."""
+    cursor = await conn.execute(
+        """
+        SELECT e.queue_id
+        FROM mailboxes m JOIN submission_envelopes e ON lower(e.login) = m.address_key
+        WHERE m.id = %(id)s AND e.queue_id = ANY(%(queue_ids)s)
+        """,
+        {"id": mailbox_id, "queue_ids": list(queue_ids)},
+    )
+    return {row["queue_id"] for row in await cursor.fetchall()}
+
+
 async def filter_queue_ids(
     conn: Conn, queue_ids: Sequence[str], key_ids: Collection[UUID], admin_id: UUID | None
 ) -> set[str]:

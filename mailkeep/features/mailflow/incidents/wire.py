@@ -122,7 +122,7 @@ def read_resolution(alert_id: UUID, body: AlertResolutionBody, if_match: IfMatch
 def resolved_alert(resolved: ResolvedAlert) -> ResolvedAlertResponse:
     """The JSON of a resolved alert."""
     return ResolvedAlertResponse(
-        **structs.asdict(alerts.alert_response(resolved.alert)),
+        **structs.asdict(alerts.to_response(resolved.alert)),
         unsuspended=resolved.unsuspended,
         revoked_app_passwords=resolved.revoked_app_passwords,
         deleted_messages=resolved.deleted_messages,

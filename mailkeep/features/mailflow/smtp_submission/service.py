@@ -49,10 +49,12 @@ async def log_in(app: App, user: str, password: str, client: str) -> UUID | None
         async with app.db.autocommit() as conn:
             key_id = await api_keys.find_for_submission(conn, password, client, app.clock())
         if key_id is not None:
+            app.counters.add("logins", "smtp", "success")
             return key_id
     async with app.db.tx() as conn:
         attempt = sign_ins.new_key_attempt(app.vault, client, f"{user}\0{password}")
         decision = await sign_ins.begin(conn, attempt, app.clock())
+    app.counters.add("logins", "smtp", "failed")
     await asyncio.sleep(decision.delay)
     return None
 

@@ -9,8 +9,9 @@ from uuid import UUID
 from mailkeep.core.address import Address
 
 ThresholdSource = Literal["global", "domain", "mailbox"]
-OF_SENDERS = ("sender_per_hour",)
-OF_DOMAINS = ("sender_per_hour", "domain_per_hour", "forward_per_hour")
+RATES = ("bounce_warn", "bounce_act", "complaint_warn", "complaint_act")
+OF_SENDERS = ("sender_per_hour", *RATES)
+OF_DOMAINS = ("sender_per_hour", "domain_per_hour", "forward_per_hour", *RATES)
 """The thresholds that a mailbox and a domain may have; each is a setting `abuse.*`."""
 
 

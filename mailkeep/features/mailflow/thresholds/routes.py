@@ -36,10 +36,10 @@ ENDPOINTS = (
         action="threshold.list",
         summary="Get the limits and thresholds for sending and forwarding",
         description=(
-            "The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox. They "
-            "are recipients per rolling hour; with `scope=domain` also the usage of the last hour. Copies to external "
-            "recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is "
-            "deferred."
+            "The values in force in a scope: the settings `abuse.*`, or those of a domain or mailbox: recipients per "
+            "rolling hour (with `scope=domain` also the usage of the last hour), and percentages of bounces and "
+            "complaints. Copies to external recipients by aliases, forwards and Sieve redirects count for "
+            "`forward_per_hour`; mail that exceeds it is deferred."
         ),
         tag="Abuse",
         query=wire.ThresholdQuery,

@@ -49,6 +49,17 @@ async def effective(
     return await store.effective(conn, sender, domain, _settings(app, subject))
 
 
+async def of_sender(app: App, conn: Conn, sender: str) -> dict[str, float]:
+    """The thresholds of a sender (its address key)."""
+    found = await effective(app, conn, sender, sender.rpartition("@")[2])
+    return {name: each.value for name, each in found.items()}
+
+
+async def of_domain(app: App, conn: Conn, domain: str) -> dict[str, float]:
+    """The thresholds of a domain (its name)."""
+    return {name: each.value for name, each in (await effective(app, conn, None, domain)).items()}
+
+
 async def read(
     app: App, conn: Conn, subject: ThresholdSubject | None
 ) -> tuple[dict[str, EffectiveThreshold], dict[str, EffectiveThreshold], HourlyUsage | None]:
@@ -64,7 +75,7 @@ async def read(
 
 
 async def change(
-    app: App, conn: Conn, who: Principal, subject: ThresholdSubject, changes: Mapping[str, int | None]
+    app: App, conn: Conn, who: Principal, subject: ThresholdSubject, changes: Mapping[str, float | None]
 ) -> None:
     """Set thresholds of a domain or mailbox; None unsets. INVALID_FIELD with all faults."""
     is_admin = who.rank >= Role.ADMIN.rank

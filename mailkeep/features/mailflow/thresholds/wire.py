@@ -29,6 +29,10 @@ class ThresholdChanges(Patch, frozen=True):
     sender_per_hour: int | UnsetType | None = UNSET
     domain_per_hour: int | UnsetType | None = UNSET
     forward_per_hour: int | UnsetType | None = UNSET
+    bounce_warn: float | UnsetType | None = UNSET
+    bounce_act: float | UnsetType | None = UNSET
+    complaint_warn: float | UnsetType | None = UNSET
+    complaint_act: float | UnsetType | None = UNSET
 
 
 class ThresholdPatch(Body, frozen=True):
@@ -40,15 +44,15 @@ class ThresholdPatch(Body, frozen=True):
 
 
 class Threshold(Struct, frozen=True):
-    """A threshold. `value`: the one in force; `source`: where it is set. `inherited`: the value of the wider scope;
-    `highest`: what a domain_admin may set at most. `used`: the domain's recipients or copies in the last hour; null for
-    other thresholds and scopes.
+    """A threshold: recipients per hour, or a percentage. `value`: the one in force; `source`: where it is set.
+    `inherited`: the value of the wider scope; `highest`: what a domain_admin may set at most. `used`:
+    the domain's recipients or copies in the last hour; null for other thresholds and scopes.
     """
 
-    value: int
+    value: float
     source: ThresholdSource
-    inherited: int
-    highest: int
+    inherited: float
+    highest: float
     used: int | None
 
 
@@ -69,7 +73,7 @@ def check_subject(scope: ThresholdSource, subject_id: UUID | None) -> UUID | Non
     return subject_id
 
 
-def changes_of(body: ThresholdPatch) -> dict[str, int | None]:
+def changes_of(body: ThresholdPatch) -> dict[str, float | None]:
     """The changed values."""
     values = {name: getattr(body.values, name) for name in ThresholdChanges.__struct_fields__}
     return {name: value for name, value in values.items() if value is not UNSET}
@@ -88,7 +92,18 @@ def thresholds(
         scope=scope,
         id=subject_id,
         values={
-            name: Threshold(int(each.value), each.source, int(inherited[name].value), int(each.highest), used.get(name))
+            name: Threshold(
+                _number(each.value),
+                each.source,
+                _number(inherited[name].value),
+                _number(each.highest),
+                used.get(name),
+            )
             for name, each in effective.items()
         },
     )
+
+
+def _number(value: float) -> float:
+    """The number; a whole one without decimals in JSON."""
+    return int(value) if value.is_integer() else value

@@ -112,6 +112,8 @@ class DeliveryWorker(QueueWorker[DeliveryJob]):
             failing = await delivery_store.write_outcomes(conn, outcomes, at, failing_before)
         for outcome in outcomes:
             self._app.counters.add("webhook_attempts", outcome.state)
+            if outcome.attempt.duration_ms is not None:
+                self._app.counters.add_latency("webhook_attempt_seconds", outcome.attempt.duration_ms)
         failpoint.reach("webhook.outcome_written")
         for webhook_id in failing:
             async with self._app.db.tx() as conn:

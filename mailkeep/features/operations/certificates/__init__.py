@@ -15,8 +15,9 @@ renewed at once; without ARI when a third of the lifetime is left (half, below t
 pauses, or when the authority says. A clock that was set back does not delay anything: what was attempted in the future
 is due.
 
-Alerts (`system.alert` `certificate_failed`, and mail to all super_admins): after two failures, or when a third of the
-lifetime is left and the renewal has failed or nobody renews; once, until it works again (`certificate_recovered`).
+Events (`system.alert` `certificate_failed`; mail is sent about the health's component `certificates`, see
+`operations/health_alerts`): after two failures, or when a third of the lifetime is left and the renewal has failed or
+nobody renews; once, until it works again (`certificate_recovered`).
 
 To revoke a certificate, it is replaced first and revoked afterwards; with `at_once` it is revoked without waiting for
 the replacement.

@@ -19,8 +19,6 @@ from mailkeep.features.operations.certificates import rules, service, store
 from mailkeep.features.operations.certificates.model import SERVER, NameCheck, OrderOutcome, TlsCertificate
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
-from mailkeep.features.record.system_mail import service as system_mail
-from mailkeep.features.record.system_mail.model import SuperAdminNotice
 from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 from mailkeep.net.acme import jws
 from mailkeep.net.acme.answers import AcmeError
@@ -173,8 +171,6 @@ class CertificateWorker(QueueWorker[TlsCertificate]):
                 await self._report_recovery(conn, job)
             elif not job.alerted:
                 await self._report(conn, job, "certificate_failed", alert)
-                notice = SuperAdminNotice("certificate_failed", {"reason": alert})
-                await system_mail.notify_super_admins(conn, _SYSTEM, at, notice)
 
     async def _report_recovery(self, conn: Conn, job: TlsCertificate) -> None:
         if job.alerted:

@@ -89,6 +89,15 @@ class OrderOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class CertificateEnd:
+    """When the certificate of the server or of a domain ends."""
+
+    name: str
+    not_before: datetime
+    not_after: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class StoredPair:
     """A certificate that was ordered: its chain and its private key in PEM."""
 

@@ -25,6 +25,7 @@ from mailkeep.features.operations.certificates.model import (
     REASONS,
     SERVER,
     AcmeAccount,
+    CertificateEnd,
     NameCheck,
     Reason,
     Source,
@@ -172,6 +173,11 @@ async def find_problem(conn: Conn) -> str | None:
         return None
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"Certificates could not be renewed: {', '.join(names[:3])}{more}."
+
+
+async def list_ends(conn: Conn, limit: int) -> list[CertificateEnd]:
+    """The certificates of the server and of domains that end first."""
+    return await store.list_ends(conn, limit)
 
 
 async def save_issued(

@@ -15,6 +15,7 @@ from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn
 from mailkeep.features.operations.certificates.model import (
     AcmeAccount,
+    CertificateEnd,
     Leaf,
     NameCheck,
     OrderOutcome,
@@ -250,6 +251,20 @@ async def list_alerted(conn: Conn) -> list[str]:
     """The names of certificates about which an alert was sent."""
     cursor = await conn.execute("SELECT c.name FROM certificates c WHERE c.alerted ORDER BY c.name")
     return [row["name"] for row in await cursor.fetchall()]
+
+
+async def list_ends(conn: Conn, limit: int) -> list[CertificateEnd]:
+    """The certificates that are in use and end first; not those of inactive domains."""
+    cursor = await conn.execute(
+        """
+        SELECT c.name, c.not_before, c.not_after
+        FROM certificates c LEFT JOIN domains d ON d.id = c.domain_id
+        WHERE c.not_after IS NOT NULL AND c.not_before IS NOT NULL AND coalesce(d.active, true)
+        ORDER BY c.not_after LIMIT %(limit)s
+        """,
+        {"limit": limit},
+    )
+    return [CertificateEnd(**row) for row in await cursor.fetchall()]
 
 
 async def find_account(conn: Conn, directory: str, new_key: bytes, at: datetime) -> AcmeAccount:

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from mailkeep.features.directory.blocklists.model import BlocklistResult
+from mailkeep.features.operations.certificates.model import CertificateEnd
+from mailkeep.jobs.runs import JobRun
+
 Status = Literal["ok", "degraded", "down"]
 State = Literal["ok", "degraded", "down", "disabled"]
 
@@ -29,7 +33,9 @@ class ServerHealth:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A component in detail; `since`: when this process first saw the status; `advice`: what to do, if anything."""
+    """A component in detail; `since`: None if the database does not answer;
+    `advice`: what to do, if anything.
+    """
 
     name: str
     status: State
@@ -46,3 +52,15 @@ class Build:
 
     version: str
     commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFacts:
+    """What the components are described with that is in the database."""
+
+    jobs: Sequence[JobRun] = ()
+    ends: Sequence[CertificateEnd] = ()
+    dns_problems: Sequence[str] = ()
+    blocklists: Sequence[BlocklistResult] = ()
+    dns_checked_at: datetime | None = None
+    states: Mapping[str, tuple[State, datetime]] = field(default_factory=dict[str, tuple[State, datetime]])

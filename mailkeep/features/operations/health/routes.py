@@ -72,12 +72,17 @@ ENDPOINTS = (
         action="health.read",
         summary="Get the health of each component",
         description=(
-            "`database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed "
-            "renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a "
-            "minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: "
-            "`latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, "
-            "`connect`, `envelope`, `content` or `delivery`), and `backups` (late, failed or not verified). A "
-            "component that this profile does not have is `disabled`. `advice` says what to do. For super_admin."
+            "`database`, `mta`, `filter` and `mailboxes` (their processes, versions and latency), `queue` (its length, "
+            "and when its oldest message arrived), `certificates` (expiry and failed renewals, also of domains), `dns` "
+            "(`server.hostname` and the PTR records of the sending addresses), `probe` (once a minute a message from "
+            "port 25 through MTA and filter to a mailbox of its own, and a login there: `latency_ms` is the time until "
+            "it arrived, `details` has when, and the `stage` that failed: `login`, `connect`, `envelope`, `content` or "
+            "`delivery`), `antivirus`, `dns_lists` (those of the filter), `disk` (bytes and inodes, and by the growth "
+            "of 14 days the days until they are used up; `history` has the use per day), `clock` (compared with the "
+            "database's, and by NTP with `server.ntp_server`), `workers` (background jobs and when each last "
+            "succeeded), `blocklists` (of the server's addresses), `backups` (late, failed or not verified) and "
+            "`replication`. A component that this profile does not have, or that is off, is `disabled`. `since` is "
+            "when it got its status. `advice` says what to do. For super_admin."
         ),
         tag=_TAG,
         data=wire.HealthDetails,

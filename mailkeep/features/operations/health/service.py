@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
 import structlog
 
 import mailkeep
 from mailkeep.app import App
+from mailkeep.core.counters import Gauge
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.migrate import list_missing, read_schema
+from mailkeep.features.directory.dns_checks import service as dns_checks
 from mailkeep.features.operations.backup_alerts import service as backup_alerts
+from mailkeep.features.operations.certificates import service as certificates
 from mailkeep.features.operations.health import rules, store
-from mailkeep.features.operations.health.model import Build, Component, HealthCheck, ServerHealth, State, Status
+from mailkeep.features.operations.health.model import (
+    Build,
+    Component,
+    HealthCheck,
+    ServerHealth,
+    Status,
+    StoredFacts,
+)
+from mailkeep.features.operations.machine import service as machine
+from mailkeep.features.record.job_runs import service as job_runs
 
 log = structlog.get_logger("mailkeep.health")
+
+T = TypeVar("T")
 
 _CHECK_SECONDS = 1.5
 _read_schema = cache(read_schema)
@@ -31,7 +45,8 @@ _PROCESSES = {
     "filter": ("rspamd", "redis", "keys", "learner"),
     "mailboxes": ("dovecot", "lmtp", "usage"),
 }
-_since: dict[tuple[Path, str], tuple[State, datetime]] = {}  # of each component: its status, and since when
+_WORKERS = ("worker", "node", "backup", "reinjection")
+_MAX_CERTIFICATES = 50
 _cancelled: set[asyncio.Task[Status]] = set()  # checks over the time limit; asyncio itself keeps no reference
 
 
@@ -49,29 +64,65 @@ async def health(app: App) -> ServerHealth:
 
 
 async def details(app: App) -> list[Component]:
-    """All components in detail, within 2 seconds each; `since`: when this process first saw the status."""
+    """All components in detail, within a few seconds."""
     at = app.clock()
-    components = [await _database_component(app), *_mail_components(app), await _disk_component(app)]
+    database = await _database_component(app)
+    facts = await _limit(_read_facts(app), StoredFacts()) if database.status == "ok" else None
+    disk, clock, backups = await asyncio.gather(
+        _disk_component(app, facts), _clock_component(app, facts), _backups_component(app, facts)
+    )
+    known = facts or StoredFacts()
+    components = [database, *_mail_components(app)]
     if app.settings.is_full_profile:
         report = await asyncio.to_thread(app.node_report) if app.node_report else None
-        components = [rules.with_filter_problem(each, report) for each in components]
-        components += rules.node_components(report, app.settings.server.hostname, at)
+        if report is not None:
+            components = [rules.with_report(each, report) for each in components]
+        components += rules.node_components(report, app.settings.server.hostname, at, known.ends)
     else:
-        advice = "Available in the full profile only."
-        components += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
-        components.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
-        components += [Component(name, "disabled", advice) for name in ("probe", "antivirus", "dns_lists")]
-    components.append(await _backups_component(app))
-    return [replace(each, since=_update_since(app, each, at)) for each in components]
+        components += rules.not_here(("queue", "probe", "antivirus", "dns_lists"))
+        components += [await _listener_certificate(app), _checked_dns(app, known)]
+    components += [disk, clock, _workers_component(app, facts), _blocklists_component(app, facts), backups]
+    components.append(rules.replication())
+    return [replace(each, since=_find_since(each, facts, at)) for each in components]
 
 
-def _update_since(app: App, component: Component, at: datetime) -> datetime:
-    key = app.data_dir, component.name
-    status, since = _since.get(key, (None, at))
-    if status != component.status:
-        since = at
-    _since[key] = component.status, since
-    return since
+async def record(app: App) -> list[Component]:
+    """Store since when each component has its status, and the use of the disk; all components. UNAVAILABLE, OSError."""
+    components, at = await details(app), app.clock()
+    async with app.db.autocommit() as conn:
+        await store.save_states(conn, components, at)
+    await machine.record_disk(app)
+    return components
+
+
+async def read_gauges(app: App) -> list[Gauge]:
+    """The measured values for `/metrics`; without the database, those that do not need it."""
+    gauges = rules.to_gauges(await details(app))
+    with suppress(Unavailable):
+        async with app.db.autocommit() as conn:
+            counts = await store.count_alerts(conn)
+        gauges += [(("alerts_open", pair), counts.get(pair, 0)) for pair in rules.ALERT_LABELS]
+    return gauges
+
+
+async def _read_facts(app: App) -> StoredFacts:
+    server = await dns_checks.read_server(app)
+    async with app.db.autocommit() as conn:
+        return StoredFacts(
+            jobs=await job_runs.list_all(conn),
+            ends=await certificates.list_ends(conn, _MAX_CERTIFICATES),
+            dns_problems=dns_checks.list_problems(server),
+            blocklists=server.check.blocklists,
+            dns_checked_at=server.check.checked_at,
+            states=await store.read_states(conn),
+        )
+
+
+def _find_since(component: Component, facts: StoredFacts | None, at: datetime) -> datetime | None:
+    if facts is None:
+        return None
+    status, since = facts.states.get(component.name, (component.status, at))
+    return since if status == component.status else at
 
 
 async def _database_component(app: App) -> Component:
@@ -79,18 +130,67 @@ async def _database_component(app: App) -> Component:
     status = await _limit_time(_check_database(app))
     latency = round((monotonic() - began) * 1000, 1)
     if status == "ok":
-        async with app.db.autocommit() as conn:
-            return Component("database", "ok", None, {}, latency, await store.server_version(conn))
+        return Component("database", "ok", None, {}, latency, await _limit(_read_version(app), None))
     return Component("database", status, "See log/postgresql.log, or check database.url.", {}, latency)
 
 
-async def _backups_component(app: App) -> Component:
+async def _read_version(app: App) -> str:
+    async with app.db.autocommit() as conn:
+        return await store.server_version(conn)
+
+
+async def _backups_component(app: App, facts: StoredFacts | None) -> Component:
+    found = await _limit(backup_alerts.read_health(app), None) if facts else None
+    return Component("backups", found.status, found.advice, found.details) if found else rules.unknown("backups")
+
+
+async def _disk_component(app: App, facts: StoredFacts | None) -> Component:
+    found = await _limit(machine.forecast_disk(app), None) if facts else None
+    return rules.make_component("disk", found or await asyncio.to_thread(machine.judge_disk, app.data_dir))
+
+
+async def _clock_component(app: App, facts: StoredFacts | None) -> Component:
+    found = await _limit(machine.judge_clock(app, asks_database=True), None) if facts else None
+    return rules.make_component("clock", found or await machine.judge_clock(app, asks_database=False))
+
+
+def _workers_component(app: App, facts: StoredFacts | None) -> Component:
+    running: Mapping[str, bool] = {}
+    if app.settings.is_full_profile:
+        states: Mapping[str, bool] = app.running_services() if app.running_services else {}
+        running = {name: states.get(name, False) for name in _WORKERS}
+    return rules.workers(facts.jobs, app.clock(), running) if facts else rules.unknown("workers")
+
+
+def _blocklists_component(app: App, facts: StoredFacts | None) -> Component:
+    is_wanted = bool(app.settings.server.hostname and app.settings.dns.blocklists)
+    if facts is None:
+        return rules.unknown("blocklists")
+    return rules.blocklists(facts.blocklists, facts.dns_checked_at, wanted=is_wanted)
+
+
+def _checked_dns(app: App, facts: StoredFacts) -> Component:
+    return rules.checked_dns(app.settings.server.hostname, facts.dns_problems, facts.dns_checked_at)
+
+
+async def _listener_certificate(app: App) -> Component:
+    """The certificate of the embedded profile's SMTP listener."""
+    try:
+        found = await asyncio.to_thread(app.served_certificate) if app.served_certificate else None
+    except (OSError, Failure) as error:
+        return Component("certificates", "degraded", f"The certificate can't be read: {error}")
+    if found is None:
+        return Component("certificates", "disabled", "This process serves no mail.")
+    return rules.certificates(found, app.clock())
+
+
+async def _limit(work: Awaitable[T], default: T) -> T:
+    """The result of reading the database, or `default` if it does not answer in time."""
     try:
         async with asyncio.timeout(_CHECK_SECONDS):
-            found = await backup_alerts.read_health(app)
+            return await work
     except (TimeoutError, Unavailable):
-        return Component("backups", "degraded", "Unknown, because the database does not answer.")
-    return Component("backups", found.status, found.advice, found.details)
+        return default
 
 
 def _mail_components(app: App) -> list[Component]:
@@ -100,16 +200,7 @@ def _mail_components(app: App) -> list[Component]:
         return [rules.processes(name, running, needed) for name, needed in _PROCESSES.items()]
     mode = app.settings.mta.mode
     mta = Component("mta", "disabled" if mode == "none" else "ok", None, {"mode": mode})
-    return [mta, Component("filter", "disabled", "Available in the full profile only."), Component("mailboxes", "ok")]
-
-
-async def _disk_component(app: App) -> Component:
-    try:
-        disk = await asyncio.to_thread(os.statvfs, app.data_dir)
-    except OSError as error:
-        return Component("disk", "down", f"The data directory {app.data_dir} can't be read: {error.strerror}.")
-    free, total = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
-    return rules.disk_component(free, total, disk.f_favail, disk.f_files)
+    return [mta, *rules.not_here(["filter"]), Component("mailboxes", "ok", version=mailkeep.__version__)]
 
 
 async def ready(app: App) -> bool:
@@ -153,11 +244,7 @@ async def _check_database(app: App) -> Status:
 
 
 async def _check_disk(app: App) -> Status:
-    try:
-        usage = await asyncio.to_thread(shutil.disk_usage, app.data_dir)
-    except OSError:
-        return "down"
-    return rules.disk(usage.free, usage.total)
+    return (await asyncio.to_thread(machine.judge_disk, app.data_dir)).status
 
 
 async def _check_sandbox(app: App) -> Status:

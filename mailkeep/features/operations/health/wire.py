@@ -32,8 +32,8 @@ class HealthResponse(Struct, frozen=True):
 
 
 class ComponentResponse(Struct, frozen=True):
-    """A component in detail. `since`: when the responding process first saw this status; `advice`: what to do (null:
-    nothing); `details`: the measured values.
+    """A component in detail. `since`: when it was first seen to have this status (null: the database does not answer);
+    `advice`: what to do (null: nothing); `details`: the measured values.
     """
 
     component: str

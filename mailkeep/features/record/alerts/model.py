@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 
@@ -38,7 +39,8 @@ class AlertProblem:
 class Alert:
     """An alert. `in_order_since`: when the problem was not seen for the first time since it was last seen.
 
-    `changed_at`: when state, severity or note changed.
+    `changed_at`: when state, severity or note changed. `unmailed`: the change that is to be mailed; `mailed_at`: when
+    it was last mailed.
     """
 
     id: UUID
@@ -58,6 +60,8 @@ class Alert:
     resolved_at: datetime | None
     note: str | None
     changed_at: datetime
+    unmailed: Change | None
+    mailed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,24 @@ class AlertChange:
     alert_id: UUID
     note: str | None = None
     if_match: IfMatch = ANY_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRecipient:
+    """An administrator who gets mail about alerts: all of them, or about abuse in these domains."""
+
+    address: str
+    domains: frozenset[UUID] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlertMailPolicy:
+    """When mail about alerts is sent, and about which: the settings `alerts.*`."""
+
+    wanted: Literal["off", "critical", "all"]
+    digest: str
+    quiet_hours: str
+    zone: ZoneInfo
 
 
 @dataclass(frozen=True, slots=True)

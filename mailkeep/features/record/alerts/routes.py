@@ -37,32 +37,32 @@ class AlertArea:
         filters = AlertFilter(self.area, who.domains(), query.state, query.kind, domain_id)
         async with app.db.autocommit() as conn:
             page = await service.page(conn, who, filters, call.page)
-        return HttpResponse([wire.alert_response(each) for each in page.rows], page)
+        return HttpResponse([wire.to_response(each) for each in page.rows], page)
 
     async def get(self, app: App, call: Call) -> HttpResponse:
         """An alert."""
         async with app.db.autocommit() as conn:
             alert = await service.get(conn, call.caller(), self.area, call.id())
-        return HttpResponse(wire.alert_response(alert), changed_at=alert.changed_at)
+        return HttpResponse(wire.to_response(alert), changed_at=alert.changed_at)
 
     async def acknowledge(self, app: App, call: Call) -> HttpResponse:
         """Acknowledge an alert."""
         async with app.db.tx() as conn:
             alert = await service.acknowledge(conn, call.caller(), app.clock(), self._change(call))
-        return HttpResponse(wire.alert_response(alert), changed_at=alert.changed_at)
+        return HttpResponse(wire.to_response(alert), changed_at=alert.changed_at)
 
     async def resolve(self, app: App, call: Call) -> HttpResponse:
         """Resolve an alert."""
         async with app.db.tx() as conn:
             alert = await service.resolve(conn, call.caller(), app.clock(), self._change(call))
-        return HttpResponse(wire.alert_response(alert), changed_at=alert.changed_at)
+        return HttpResponse(wire.to_response(alert), changed_at=alert.changed_at)
 
     def _change(self, call: Call) -> AlertChange:
         return AlertChange(self.area, call.id(), call.body.note, call.if_match)
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Declare them."""
-        return (self._list_endpoint(), self._get_endpoint(), self._acknowledge_endpoint(), self._resolve_endpoint())
+        """Declare them, without `resolve`."""
+        return (self._list_endpoint(), self._get_endpoint(), self._acknowledge_endpoint())
 
     def _list_endpoint(self) -> Endpoint:
         is_abuse = self.area == "abuse"
@@ -119,7 +119,8 @@ class AlertArea:
             examples=(Example(path={"id": self.example_id}, body={"note": "I look after it."}),),
         )
 
-    def _resolve_endpoint(self) -> Endpoint:
+    def resolve_endpoint(self) -> Endpoint:
+        """Declare it for alerts about which nothing else is done."""
         return Endpoint(
             method="POST",
             path=f"/{self.area}/alerts/{{id}}/resolve",
@@ -143,8 +144,11 @@ class AlertArea:
 
 _AREAS = {"abuse": "alerts about abuse", "health": "alerts about the health of the server"}
 
+_ABUSE = AlertArea("abuse", "Abuse", ("alert.list", "alert.read", "alert.write"), "{alert_id}")
+_HEALTH = AlertArea("health", "Health", ("health.read", "health.read", "health.write"), "{health_alert_id}")
+
 ENDPOINTS = (
-    # Without `resolve`, which also acts on the sender (`mailflow/incidents`).
-    *AlertArea("abuse", "Abuse", ("alert.list", "alert.read", "alert.write"), "{alert_id}").endpoints()[:3],
-    *AlertArea("health", "Health", ("health.read", "health.read", "health.write"), "{health_alert_id}").endpoints(),
+    *_ABUSE.endpoints(),  # `mailflow/incidents` resolves them: it also acts on the sender
+    *_HEALTH.endpoints(),
+    _HEALTH.resolve_endpoint(),
 )

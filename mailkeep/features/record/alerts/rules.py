@@ -1,15 +1,27 @@
-"""The life cycle of an alert."""
+"""The life cycle of an alert, and its mail."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Literal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
+from mailkeep.core.clock import iso
 from mailkeep.core.errors import Conflict
-from mailkeep.features.record.alerts.model import Alert, AlertProblem, AlertStep, Area, Change
+from mailkeep.features.record.alerts.model import (
+    Alert,
+    AlertMailPolicy,
+    AlertProblem,
+    AlertRecipient,
+    AlertStep,
+    Area,
+    Change,
+)
 
+MAX_MAILED = 50
 REMIND_AFTER = timedelta(days=1)
 RESOLVE_AFTER = timedelta(hours=1)
 
@@ -34,6 +46,8 @@ def open_alert(alert_id: UUID, area: Area, problem: AlertProblem, at: datetime) 
         resolved_at=None,
         note=None,
         changed_at=at,
+        unmailed="opened",
+        mailed_at=None,
     )
     return AlertStep(alert, "opened")
 
@@ -57,6 +71,7 @@ def see_again(alert: Alert, problem: AlertProblem, at: datetime) -> AlertStep:
         in_order_since=None,
         reported_at=at if change else alert.reported_at,
         changed_at=at if is_worse else alert.changed_at,
+        unmailed=change or alert.unmailed,
     )
     return AlertStep(seen, change)
 
@@ -73,6 +88,7 @@ def miss(alert: Alert, at: datetime) -> AlertStep:
         resolved_at=at,
         reported_at=at,
         changed_at=at,
+        unmailed="resolved",
     )
     return AlertStep(ended, "resolved")
 
@@ -80,13 +96,15 @@ def miss(alert: Alert, at: datetime) -> AlertStep:
 def acknowledge(alert: Alert, note: str | None, at: datetime) -> Alert:
     """The alert that somebody looks after: nobody is reminded, until it becomes critical or is in order. CONFLICT."""
     _refuse_resolved(alert)
-    return replace(alert, state="acknowledged", note=note or alert.note, changed_at=at)
+    return replace(alert, state="acknowledged", note=note or alert.note, changed_at=at, unmailed=None)
 
 
 def resolve(alert: Alert, note: str | None, at: datetime) -> Alert:
-    """The alert that an administrator has ended. CONFLICT."""
+    """The alert that an administrator has ended; no mail says so. CONFLICT."""
     _refuse_resolved(alert)
-    return replace(alert, state="resolved", note=note or alert.note, resolved_at=at, reported_at=at, changed_at=at)
+    return replace(
+        alert, state="resolved", note=note or alert.note, resolved_at=at, reported_at=at, changed_at=at, unmailed=None
+    )
 
 
 def _refuse_resolved(alert: Alert) -> None:
@@ -98,3 +116,78 @@ def most_severe(problems: Sequence[AlertProblem]) -> dict[tuple[str, str], Alert
     """The problems by kind and subject; of two with the same, the more severe one."""
     ordered = sorted(problems, key=lambda each: each.severity == "critical")
     return {(each.kind, each.subject): each for each in ordered}
+
+
+# Mail
+
+
+def decide(alert: Alert, policy: AlertMailPolicy, at: datetime) -> Literal["mail", "wait", "drop"]:
+    """What to do with the change of an alert that is not mailed yet. A problem that is not seen now is not mailed until
+    it is seen again.
+    """
+    is_wanted = policy.wanted == "all" or (policy.wanted == "critical" and alert.severity == "critical")
+    if not is_wanted or (alert.state == "resolved" and alert.mailed_at is None):
+        return "drop"
+    if alert.in_order_since is not None and alert.state != "resolved":
+        return "wait"
+    if is_urgent(alert):
+        return "mail"
+    if policy.digest:
+        return "mail" if alert.reported_at <= last_time(policy.digest, policy.zone, at) else "wait"
+    return "wait" if policy.quiet_hours and is_quiet(policy.quiet_hours, policy.zone, at) else "mail"
+
+
+def is_urgent(alert: Alert) -> bool:
+    """Whether it is mailed at once, whatever the time."""
+    return alert.severity == "critical" and alert.state != "resolved"
+
+
+def last_time(text: str, zone: ZoneInfo, at: datetime) -> datetime:
+    """The last time before `at` when it was this time of day, such as 08:00. What a change to summer time leaves out is
+    an hour later; of what comes twice it is the first.
+    """
+    day = at.astimezone(zone).date()
+    today = datetime.combine(day, time.fromisoformat(text), zone).astimezone(UTC)
+    if today <= at:
+        return today
+    return datetime.combine(day - timedelta(days=1), time.fromisoformat(text), zone).astimezone(UTC)
+
+
+def is_quiet(text: str, zone: ZoneInfo, at: datetime) -> bool:
+    """Whether the clock shows a time within the hours, such as 22:00-07:00, which may include midnight."""
+    begin, end = (time.fromisoformat(each) for each in text.split("-"))
+    now = at.astimezone(zone).time()
+    return begin <= now < end if begin < end else now >= begin or now < end
+
+
+def list_mails(
+    alerts: Sequence[Alert], recipients: Sequence[AlertRecipient]
+) -> Iterable[tuple[Literal["alert", "alert_critical"], str, dict[str, Any]]]:
+    """The mails about alerts: kind, recipient and item. What is urgent has a mail of its own."""
+    for recipient in sorted(recipients, key=lambda each: each.address):
+        visible = [
+            each
+            for each in alerts
+            if recipient.domains is None or (each.area == "abuse" and each.domain_id in recipient.domains)
+        ]
+        urgent = [each for each in visible if is_urgent(each)]
+        other = [each for each in visible if not is_urgent(each)]
+        if urgent:
+            yield "alert_critical", recipient.address, _to_item(urgent)
+        if other:
+            yield "alert", recipient.address, _to_item(other)
+
+
+def _to_item(alerts: Sequence[Alert]) -> dict[str, Any]:
+    shown = [
+        {
+            "change": each.unmailed if each.mailed_at or each.state == "resolved" else "opened",
+            "severity": each.severity,
+            "kind": each.kind,
+            "subject": each.subject,
+            "reason": each.reason,
+            "since": iso(each.created_at),
+        }
+        for each in alerts[:MAX_MAILED]
+    ]
+    return {"alerts": shown, "more": len(alerts) - len(shown)}

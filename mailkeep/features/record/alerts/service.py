@@ -1,25 +1,37 @@
-"""Report problems; list, acknowledge and resolve alerts."""
+"""Report problems; list, acknowledge, resolve and mail alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
+from mailkeep.app import App
 from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.alerts import rules, store, wire
-from mailkeep.features.record.alerts.model import Alert, AlertChange, AlertFilter, AlertProblem, Area, Change
+from mailkeep.features.record.alerts.model import (
+    Alert,
+    AlertChange,
+    AlertFilter,
+    AlertMailPolicy,
+    AlertProblem,
+    Area,
+    Change,
+)
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemAlert
+from mailkeep.features.record.system_mail import service as system_mail
 
-AlertNote, AlertResponse, alert_response = wire.AlertNote, wire.AlertResponse, wire.alert_response
-"""For `mailflow/incidents`, which resolves alerts about abuse."""
+# For `mailflow/incidents`, which resolves alerts about abuse.
+AlertNote = wire.AlertNote
+AlertResponse, to_response = wire.AlertResponse, wire.to_response
 
 _RETENTION = timedelta(days=90)
 _NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
@@ -54,6 +66,11 @@ async def report(
         await store.save(conn, step.alert)
         if step.change:
             await _tell(conn, at, step.alert, step.change)
+
+
+async def list_subjects(conn: Conn, area: Area, kinds: Collection[str]) -> set[str]:
+    """The subjects of the alerts of these kinds that have not ended."""
+    return {each.subject for each in await store.list_unresolved(conn, area, kinds, None)}
 
 
 async def page(conn: Conn, who: Principal, filters: AlertFilter, page_request: PageRequest) -> Page[Alert]:
@@ -95,6 +112,29 @@ async def resolve(conn: Conn, who: Principal, at: datetime, change: AlertChange)
     await _audit(conn, who, at, "alert.resolve", alert, changed)
     await _emit(conn, at, changed, f"{changed.kind}_resolved", changed.note or "An administrator has resolved it.")
     return changed
+
+
+async def mail(app: App) -> None:
+    """Queue mail about what has changed and is due by the settings `alerts.*`. Call it every few seconds; each change
+    is mailed once, also with several workers.
+    """
+    async with app.db.autocommit() as conn:
+        if not await store.has_unmailed(conn):
+            return
+    at, settings = app.clock(), app.settings.alerts
+    zone = ZoneInfo(settings.time_zone)
+    policy = AlertMailPolicy(settings.email, settings.digest, settings.quiet_hours, zone)
+    async with app.db.tx() as conn:
+        for area in ("abuse", "health"):
+            await store.lock(conn, area)
+        outcomes = [(each, rules.decide(each, policy, at)) for each in await store.list_unmailed(conn)]
+        due = [each for each, outcome in outcomes if outcome == "mail"]
+        if due:
+            for kind, recipient, item in rules.list_mails(due, await store.list_recipients(conn)):
+                await system_mail.notify(conn, at, kind, [recipient], item)
+        settled = [each.id for each, outcome in outcomes if outcome != "wait"]
+        if settled:
+            await store.save_mailed(conn, at, settled, [each.id for each in due])
 
 
 async def prune(conn: Conn, at: datetime) -> None:

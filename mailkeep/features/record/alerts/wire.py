@@ -59,7 +59,7 @@ class AlertNote(Body, frozen=True):
     note: Note | None = None
 
 
-def alert_response(alert: Alert) -> AlertResponse:
+def to_response(alert: Alert) -> AlertResponse:
     """The JSON of an alert."""
     return AlertResponse(
         id=alert.id,

@@ -101,6 +101,20 @@ async def _add(
         await store.add_bounces(conn, bounces)
 
 
+async def sum_spans(
+    conn: Conn, figure: str, spans: Sequence[tuple[datetime, datetime]], domains: Sequence[UUID] | None
+) -> list[tuple[UUID, int, int]]:
+    """The sums of a figure in each span (whole quarters of an hour), where there are any: domain (`ALL_DOMAINS`: all
+    together), number of the span, sum. `domains`: None for each.
+    """
+    return await store.sum_spans(conn, figure, spans, domains)
+
+
+async def first_slots(conn: Conn, domains: Sequence[UUID]) -> dict[UUID, datetime]:
+    """Since when domains have figures; without those that have none."""
+    return await store.first_slots(conn, domains)
+
+
 async def prune(app: App) -> None:
     """Delete counters that no period reaches any more."""
     async with app.db.tx() as conn:

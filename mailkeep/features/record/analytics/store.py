@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL, Composed, Identifier
 from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
@@ -302,3 +302,42 @@ async def find_names(conn: Conn, table: LiteralString, ids: Sequence[str]) -> di
     )
     cursor = await conn.execute(query, {"ids": list(ids)})
     return {row["id"]: row["name"] for row in await cursor.fetchall()}
+
+
+async def sum_spans(
+    conn: Conn, figure: str, spans: Sequence[tuple[datetime, datetime]], domains: Sequence[UUID] | None
+) -> list[tuple[UUID, int, int]]:
+    """The sums of a figure of domains (None: of each, and of all together) in each span, where there are counters."""
+    cursor = await conn.execute(
+        SQL(
+            """
+            SELECT c.domain_id, s.number - 1 AS number, sum(c.{})::bigint AS total
+            FROM unnest(%(since)s::timestamptz[], %(until)s::timestamptz[]) WITH ORDINALITY s (since, until, number)
+            JOIN analytics_counters c ON c.slot >= s.since AND c.slot < s.until
+            WHERE c.step = %(step)s AND c.dimension = '' AND c.value = '' AND c.provider = ''
+              AND (%(domains)s::uuid[] IS NULL OR c.domain_id = ANY(%(domains)s))
+            GROUP BY c.domain_id, s.number
+            """
+        ).format(Identifier(figure)),
+        {
+            "since": [since for since, _ in spans],
+            "until": [until for _, until in spans],
+            "domains": None if domains is None else list(domains),
+            "step": STEPS[0],
+        },
+    )
+    return [(row["domain_id"], row["number"], row["total"]) for row in await cursor.fetchall()]
+
+
+async def first_slots(conn: Conn, domains: Sequence[UUID]) -> dict[UUID, datetime]:
+    """Since when domains have counters."""
+    cursor = await conn.execute(
+        """
+        SELECT d.id, (SELECT min(c.slot) FROM analytics_counters c
+                      WHERE c.domain_id = d.id AND c.dimension = '' AND c.value = '' AND c.provider = ''
+                        AND c.step = %(step)s) AS slot
+        FROM unnest(%(domains)s::uuid[]) d (id)
+        """,
+        {"domains": list(domains), "step": STEPS[0]},
+    )
+    return {row["id"]: row["slot"] for row in await cursor.fetchall() if row["slot"]}

@@ -125,6 +125,9 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
     `forward_unsealed`: forwarded mail left without an ARC seal. `certificate_failed`: a certificate could not be issued
     or renewed, or a file with one is about to expire; `certificate_recovered`. `wal_archive_ended`: a part of the
     write-ahead log could not be archived, so that restores to a point in time begin with the next backup.
+    With `alert_id`: an alert of GET /abuse/alerts or /health/alerts, by its kind, was opened, has become critical or
+    has lasted for another day; `…_recovered`: its problem has not been seen for an hour; `…_resolved`: an administrator
+    has ended it.
     """
 
     kind: ClassVar[Kind] = "system.alert"
@@ -145,7 +148,7 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
             description="`outcome_unknown`, `apply_rolled_back`, `apply_failed`, `system_mail_undelivered`, "
             "`antivirus_failed`, `antivirus_recovered`, `dns_list_failed`, `dns_list_recovered`, `filter_failed`, "
             "`filter_recovered`, `forward_unsealed`, `certificate_failed`, `certificate_recovered` or "
-            "`wal_archive_ended`."
+            "`wal_archive_ended`; or with `alert_id` the kind of the alert, alone or with `_recovered` or `_resolved`."
         ),
     ]
     message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None

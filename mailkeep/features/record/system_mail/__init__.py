@@ -13,5 +13,5 @@ The mail with an invitation has limits of its own: 20 an hour for the accounts o
 are refused. Its row has the invitation's ID; the link is only in the mail, whose content the history does not keep.
 
 The texts are in `texts`: plain text, which contains no text of users except addresses, and no text of strangers but in
-the digests of Junk (`junk_digest`), where nothing of it is a link.
+the digests of Junk (`junk_digest`), where nothing of it is a link, and in the reasons of alerts, on a line of its own.
 """

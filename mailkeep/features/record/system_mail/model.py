@@ -15,7 +15,8 @@ SystemMailKind = Literal[
     "invitation",
     "dkim_due",
     "junk_digest",
-    "certificate_failed",
+    "alert",
+    "alert_critical",
     "restore",
 ]
 SystemMailItem = Mapping[str, Any]

@@ -15,7 +15,8 @@ _SUBJECTS = {
     "invitation": "Set your password on {host}",
     "dkim_due": "DNS records for new DKIM keys must be published",
     "junk_digest": "New mail in Junk",
-    "certificate_failed": "A certificate of {host} needs attention",
+    "alert": "Alerts of {host}",
+    "alert_critical": "Critical alert of {host}",
     "restore": "A restore from a backup on {host}",
 }
 _FIRST_LINES = {
@@ -25,9 +26,14 @@ _FIRST_LINES = {
     "invitation": "An administrator of the mail server {host} invites you to set the password of your account there.",
     "dkim_due": "The DKIM keys of a mail domain on {host} are to be replaced. Publish these DNS records first.",
     "junk_digest": "Mail for you that the spam filter of {host} has filed in Junk or refused since the last digest.",
-    "certificate_failed": "A certificate of {host}, by which mail programs and browsers trust it, needs attention.",
+    "alert": "What has changed about problems on {host}.",
+    "alert_critical": "Something on {host} needs attention now.",
     "restore": "Data was restored from a backup on {host}, or somebody asked for it.",
 }
+_ALERT_ADVICE = (
+    "The list of alerts shows them all. Acknowledge an alert that you look after, so that nobody is reminded of it. "
+    "The settings alerts.* say when this mail is sent, and about what."
+)
 _ADVICE = {
     "settings_changed": (
         "If you do not expect this, look at the audit log and the history of the settings, and roll the settings back."
@@ -51,10 +57,8 @@ _ADVICE = {
         "Sign in to move a message from Junk to your inbox, or to change how often you get this list. What was refused "
         "is not stored; its sender got an error. Do not trust a message because it names somebody whom you know."
     ),
-    "certificate_failed": (
-        "The list of certificates shows what is wrong with each name. Mailkeep tries again by itself; when the cause "
-        "is removed, you can also renew the certificate there at once."
-    ),
+    "alert": _ALERT_ADVICE,
+    "alert_critical": _ALERT_ADVICE,
     "restore": (
         "If you do not expect this, look at the audit log: a restore brings back mailboxes and messages that were "
         "deleted."
@@ -69,8 +73,15 @@ _SIGNATURES = {
     "invitation": _NO_REPLIES,
     "dkim_due": _NO_REPLIES,
     "junk_digest": _NO_REPLIES,
-    "certificate_failed": _TO_SUPER_ADMINS,
+    "alert": _NO_REPLIES,
+    "alert_critical": _NO_REPLIES,
     "restore": _TO_SUPER_ADMINS,
+}
+_ALERT_CHANGES = {
+    "opened": "New, {severity}",
+    "worse": "Has become critical",
+    "reminder": "Not in order yet, {severity}",
+    "resolved": "In order again",
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
@@ -111,9 +122,8 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
         lines += _record_lines(mail)
     elif mail.kind == "junk_digest":
         lines += [*_junk_lines(mail), "", link]
-    elif mail.kind == "certificate_failed":
-        for item in mail.items:
-            lines += ["", f"At {item['at']}: {item['reason']}"]
+    elif mail.kind in ("alert", "alert_critical"):
+        lines += _alert_lines(mail)
     elif mail.kind == "invitation":
         lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
     else:
@@ -130,6 +140,20 @@ def _change_lines(mail: SystemMail) -> list[str]:
         changes = "change is" if more == 1 else "changes are"
         lines += ["", f"{more} more {changes} not listed here. The audit log has all of them."]
     return lines
+
+
+def _alert_lines(mail: SystemMail) -> list[str]:
+    """Each alert: what has changed, about what, why, and since when."""
+    lines: list[str] = []
+    more = mail.item_count - len(mail.items)
+    for item in mail.items:
+        for each in item["alerts"]:
+            heading = _ALERT_CHANGES[each["change"]].format(severity=each["severity"])
+            reason = " ".join(each["reason"].split())
+            lines += ["", f"{heading}: {each['subject']} ({each['kind']})", f"  {reason}"]
+            lines += [f"  Since {_format_time(each['since'])}."]
+        more += item["more"]
+    return [*lines, "", f"More that are not listed here: {more}."] if more > 0 else lines
 
 
 def _quota_lines(mail: SystemMail) -> list[str]:
