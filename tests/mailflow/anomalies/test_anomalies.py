@@ -12,8 +12,7 @@ import pytest
 from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.login_history.model import MailboxSignIn
 from mailkeep.features.mailflow.anomalies import rules, service
-from mailkeep.features.record.analytics import rules as figure_rules
-from mailkeep.features.record.analytics import store as analytics
+from mailkeep.features.record.analytics import rules as figure_rules, store as analytics
 from mailkeep.features.record.analytics.model import ALL_DOMAINS, STEPS, Counter, CounterKey
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client
 
