@@ -145,6 +145,13 @@ function Attention() {
     enabled: hasSuspensions,
     ...REFRESH,
   })
+  const hasAlerts = !denialReason(account, 'alert.list')
+  const alerts = useQuery({
+    queryKey: ['alerts', 'attention'],
+    queryFn: () => fetchPage(client.GET('/abuse/alerts', { params: { query: { state: 'open', limit: 100 } } })),
+    enabled: hasAlerts,
+    ...REFRESH,
+  })
   const hasWebhooks = !denialReason(account, 'webhook.list')
   const webhooks = useQuery({
     queryKey: ['webhooks', 'list'],
@@ -228,6 +235,19 @@ function Attention() {
           link={
             <Link to={PATHS.queue} search={{ state: 'deferred' }}>
               Queue
+            </Link>
+          }
+        />
+      )}
+      {hasAlerts && (
+        <Tile
+          icon="warn"
+          count={count(alerts.data)}
+          isBad={Boolean(alerts.data?.rows.length)}
+          hint="nobody looks after"
+          link={
+            <Link to={PATHS.alerts} search={{ state: 'open' }}>
+              Alerts
             </Link>
           }
         />
