@@ -38,13 +38,15 @@ export function Overview() {
 function Content() {
   const sent = useQuery(sentQuery())
   const health = useHealth()
-  const isReady = useReady(!sent.isPending && !health.isPending)
+  const alerts = useOpenAlerts()
+  const isReady = useReady(!sent.isPending && !health.isPending && !alerts.isLoading)
   if (!isReady) return <LoadingLines count={8} />
   return (
     <>
       {/* Only before the first message was sent. */}
       {sent.data === false && <RemainingSteps />}
       <UnhealthyServices />
+      <OpenAlerts />
       <Attention />
       <RecentMessages />
     </>
@@ -132,6 +134,37 @@ function UnhealthyServices() {
   )
 }
 
+function useOpenAlerts() {
+  const account = useAccount()
+  return useQuery({
+    queryKey: ['alerts', 'attention'],
+    queryFn: () => fetchPage(client.GET('/abuse/alerts', { params: { query: { state: 'open', limit: 100 } } })),
+    enabled: !denialReason(account, 'alert.list'),
+    ...REFRESH,
+  })
+}
+
+/** How many alerts about abuse nobody has acknowledged. */
+function OpenAlerts() {
+  const { data } = useOpenAlerts()
+  if (!data?.rows.length) return null
+  const isCritical = data.rows.some((row) => row.severity === 'critical')
+  const count = `${data.rows.length}${data.next ? '+' : ''}`
+  return (
+    <div className={isCritical ? 'note note-bad' : 'note'}>
+      <Icon name="warn" />
+      <div>
+        <p className="note-title">{count === '1' ? '1 open alert about abuse' : `${count} open alerts about abuse`}</p>
+        <p>
+          <Link to={PATHS.alerts} search={{ state: 'open' }}>
+            View alerts
+          </Link>
+        </p>
+      </div>
+    </div>
+  )
+}
+
 function Attention() {
   const account = useAccount()
   const since = oneDayAgo()
@@ -143,13 +176,6 @@ function Attention() {
     queryKey: ['suspensions', 'attention'],
     queryFn: () => fetchPage(client.GET('/abuse/suspensions', { params: { query: { limit: 100 } } })),
     enabled: hasSuspensions,
-    ...REFRESH,
-  })
-  const hasAlerts = !denialReason(account, 'alert.list')
-  const alerts = useQuery({
-    queryKey: ['alerts', 'attention'],
-    queryFn: () => fetchPage(client.GET('/abuse/alerts', { params: { query: { state: 'open', limit: 100 } } })),
-    enabled: hasAlerts,
     ...REFRESH,
   })
   const hasWebhooks = !denialReason(account, 'webhook.list')
@@ -235,19 +261,6 @@ function Attention() {
           link={
             <Link to={PATHS.queue} search={{ state: 'deferred' }}>
               Queue
-            </Link>
-          }
-        />
-      )}
-      {hasAlerts && (
-        <Tile
-          icon="warn"
-          count={count(alerts.data)}
-          isBad={Boolean(alerts.data?.rows.length)}
-          hint="nobody looks after"
-          link={
-            <Link to={PATHS.alerts} search={{ state: 'open' }}>
-              Alerts
             </Link>
           }
         />
