@@ -6,14 +6,16 @@ sign-ins: the answers to a domain_admin and to a scoped key are the same, those 
 
 from __future__ import annotations
 
+import json
 from typing import Any
+from uuid import UUID
 
 from mailkeep.core.clock import iso
 from mailkeep.core.ids import uuid7
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.run.runtime.router import ENDPOINTS
 from tests.plugins.post import Post, letter
-from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, START, Client
+from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD, START, Client
 
 AREAS = ("/analytics/", "/abuse/", "/messages", "/health/alerts", "/sign-in-blocks")
 MALLORY = f"mallory@{OTHER}"
@@ -67,13 +69,13 @@ UNKNOWN_BEFORE = {"mailbox", "key"}
 """Objects of the other tenant: before, an ID that does not exist. A refusal says no more than that."""
 
 
-async def fill(post: Post, domain: str, name: str) -> dict[str, Any]:
+async def fill(post: Post, domain_id: UUID, address: str) -> dict[str, Any]:
     """Mail of a key, with a bounce, and everything that the rules against abuse store; returns its objects."""
-    api, address = post.api, f"{name}@{domain}"
+    api, (name, _, domain) = post.api, address.partition("@")
     mailbox = await api.mailbox(address)
     client, key = await api.key(api.sue, name=f"key of {name}")
     to = [{"email": "customer@elsewhere.test"}, {"email": "bounce@secret.test"}]
-    tag = "merger" if domain == OTHER else "orders"
+    tag = "orders" if domain == EXAMPLE else "merger"
     message = letter(**{"from": {"email": address}, "to": to, "subject": f"{tag.title()} of {name}", "tags": [tag]})
     assert (await client.post("/send", message)).status == 200
     await post.deliver(address)
@@ -81,7 +83,7 @@ async def fill(post: Post, domain: str, name: str) -> dict[str, Any]:
     await api.suspension(f"spammer@{domain}")
     await api.alert(domain, kind="spike")
     await api.incident(mailbox)
-    body = {"scope": "domain", "id": str(DOMAIN_IDS[domain]), "values": {"sender_per_hour": 2}}
+    body = {"scope": "domain", "id": str(domain_id), "values": {"sender_per_hour": 2}}
     assert (await api.sue.patch("/abuse/thresholds", body)).status == 200
     for number in range(3):
         credentials = {"address": address, "password": f"wrong {number}"}
@@ -112,11 +114,11 @@ def test_every_list_of_these_areas_is_in_the_table():
 async def test_nothing_that_a_tenant_is_shown_depends_on_another(post: Post):
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, dkim.generate_key(post.api.app.vault, DOMAIN_IDS[OTHER], START, "ed25519"))
-    await fill(post, EXAMPLE, "alice")
+    await fill(post, DOMAIN_IDS[EXAMPLE], f"alice@{EXAMPLE}")
     unknown = {name: uuid7(START) for name in UNKNOWN_BEFORE}
     callers = {"dora": post.api.dora, "scoped": post.api.scoped, "sue": post.api.sue}
     before = {name: await ask(client, unknown) for name, client in callers.items()}
-    objects = await fill(post, OTHER, "mallory")
+    objects = await fill(post, DOMAIN_IDS[OTHER], MALLORY)
     after = {name: await ask(client, objects) for name, client in callers.items()}
     for name in ("dora", "scoped"):
         differences = {
@@ -133,3 +135,43 @@ def is_refusal(answer: tuple[int, Any, Any]) -> bool:
     """Whether an answer says only that the caller may not see this, with nothing about it."""
     status, data, error = answer
     return status == 403 and data is None and error["details"] in (None, {})
+
+
+async def test_a_domain_that_is_added_again_starts_empty(post: Post):
+    """T47: the new tenant sees nothing of what the former one's domain had, whose name it has."""
+    api = post.api
+
+    async def add() -> tuple[UUID, list[Client]]:
+        """The domain, a domain_admin of it, and a key that is limited to it."""
+        domain_id = UUID((await api.sue.post("/domains", {"name": "again.test"})).data["id"])
+        email = f"{domain_id.hex}@tenants.test"
+        admin = {"email": email, "password": PASSWORD, "role": "domain_admin", "domain_ids": [str(domain_id)]}
+        assert (await api.sue.post("/admins", admin)).status == 201
+        key, _ = await api.key(api.sue, scoped_domain_ids=[str(domain_id)])
+        return domain_id, [await api.log_in(email), key]
+
+    async def ask_about(domain_id: UUID, client: Client) -> dict[str, list[str]]:
+        """The answers without the ID of the domain."""
+        answers: dict[str, list[str]] = {}
+        for path, queries in QUERIES.items():
+            period = PERIOD if path.startswith("/analytics/") else {}
+            of_domain = (
+                {"scope": "domain", "id": domain_id} if path == "/abuse/thresholds" else {"domain_id": domain_id}
+            )
+            for query in ({}, of_domain) if len(queries) > 1 else ({},):
+                answer = await client.get(path, **period, **query)
+                text = json.dumps([answer.status, answer.data]).replace(str(domain_id), "ID")
+                answers.setdefault(path, []).append(text)
+        return answers
+
+    first, tenants = await add()
+    fresh = [await ask_about(first, each) for each in tenants]
+    objects = await fill(post, first, "mallory@again.test")
+    full = await ask_about(first, tenants[1])
+    assert {path for path in full if full[path] == fresh[1][path]} == {"/health/alerts", "/sign-in-blocks"}  # refused
+    assert (await api.sue.delete(f"/mailboxes/{objects['mailbox']}", purge="true")).status == 200
+    assert (await api.sue.delete(f"/domains/{first}")).status == 200
+    again, tenants = await add()
+    for client, expected in zip(tenants, fresh, strict=True):
+        answers = await ask_about(again, client)
+        assert {path: answers[path] for path in answers if answers[path] != expected[path]} == {}
