@@ -60,6 +60,7 @@ OTHERS = (
     Screen("settings-history", "/settings?tab=history"),
     Screen("alias-domain", "/domains/{alias_domain_id}"),
     Screen("junk-message", "/messages/{junk_id}"),
+    Screen("analytics-hours", "/analytics?period=24h"),
     Screen("filtering-explained", "/domains/{domain_id}?tab=filtering&view=test&message={refused_id}"),
 )
 FILTER = (
@@ -81,9 +82,9 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
     """Take a screenshot of each screen in each form, as the super administrator; return the files."""
     written: list[Path] = []
 
-    async def save_screenshot(page: Page, name: str) -> None:
+    async def save_screenshot(page: Page, name: str, *, is_whole: bool = False) -> None:
         written.append(folder / f"{name}.png")
-        written[-1].write_bytes(reduce_colors(await page.screenshot()))
+        written[-1].write_bytes(reduce_colors(await page.screenshot(full_page=is_whole)))
 
     link = await prepare(scene)
     await insert_certificates(front)
@@ -110,7 +111,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
                     await scene.send(subject="Your order is on its way")
                     await page.get_by_text("mail.delivered").first.wait_for()
                 await page.wait_for_timeout(150)
-                await save_screenshot(page, f"{screen.name}-{form}")
+                await save_screenshot(page, f"{screen.name}-{form}", is_whole=screen.name.startswith("analytics"))
             await check_import(page, scene)
             await save_screenshot(page, f"import-mailboxes-{form}")
             await open_review(page, scene)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import csv
+import re
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.scene import Scene, wait_until
 from tests.browser.screens import open_page, visit, wait_until_loaded
+from tests.browser.test_screens import AXE, find_violations
 
 OVERVIEW = "/analytics/overview?period=7d"
 
@@ -30,6 +36,9 @@ async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
         figures = await scene.super_admin.call("GET", OVERVIEW)
         for label, name in (("Delivered", "delivered"), ("Bounced", "bounced"), ("Received", "received")):
             assert await tile(page, label) == str(figures[name]), label
+            assert figures["previous"][name]
+            compared = page.get_by_role("region", name=label, exact=True).get_by_text("before")
+            await expect(compared).to_contain_text(str(figures["previous"][name]))
         bounces = page.get_by_role("table", name="Bounces")
         await expect(bounces.get_by_text("invalid_recipient")).to_be_visible()
         await page.get_by_role("region", name="Bounced", exact=True).get_by_role("link").click()
@@ -82,6 +91,40 @@ async def test_filters_exclude_each_other_and_a_table_is_exported(browser: Brows
         await page.keyboard.press("ArrowLeft")
         await page.wait_for_url("**/analytics?period=24h")
         await expect(page.get_by_role("table", name="Sent mail").get_by_role("row")).to_have_count(25)
+
+
+async def test_hours_of_a_change_of_the_clocks(browser: Browser, scene: Scene):
+    """25 October 2026 has 25 hours in Berlin. Axe finds nothing in the tables of the charts."""
+    zone, begin = ZoneInfo("Europe/Berlin"), datetime(2026, 10, 24, 22, tzinfo=UTC)
+    hours = [begin + timedelta(hours=number) for number in range(24)]
+    options: dict[str, Any] = {"timezone_id": str(zone), "bypass_csp": True, "reduced_motion": "reduce"}  # for axe
+    async with open_page(browser, scene, "super_admin", **options) as page:
+
+        async def move(route: Route) -> None:
+            """The real figures, at other times."""
+            response = await route.fetch()
+            answer = await response.json()
+            if isinstance(answer["data"], list):
+                answer["data"] = [row | {"at": at.isoformat()} for row, at in zip(answer["data"], hours, strict=True)]
+            else:
+                answer["data"] |= {"since": begin.isoformat(), "until": (hours[-1] + timedelta(minutes=9)).isoformat()}
+            await route.fulfill(response=response, json=answer)
+
+        await page.route(re.compile("/analytics/(overview|timeseries)"), move)
+        await visit(page, scene.http, "/analytics?period=24h")
+        for summary in await page.locator(".day-chart summary").all():
+            await summary.click()
+        rows = page.get_by_role("table", name="Sent mail").get_by_role("row")
+        await expect(rows).to_have_count(25)
+        links = await rows.get_by_role("link").all()
+        labels = [await each.inner_text() for each in links]
+        assert len(set(labels)) == 24
+        assert [each for each in labels if "02:00" in each] == ["25 Oct 2026, 02:00 GMT+2", "25 Oct 2026, 02:00 GMT+1"]
+        for link, at in zip(links, hours, strict=True):
+            (since,) = parse_qs(urlsplit(await link.get_attribute("href") or "").query)["since"]
+            assert datetime.fromisoformat(since).replace(tzinfo=zone, fold=1) <= at
+        await page.add_script_tag(path=AXE)
+        assert await find_violations(page) == []
 
 
 async def test_without_figures_and_without_a_server_it_says_so(browser: Browser, scene: Scene):

@@ -23,7 +23,7 @@ def mail_event(
     """
     fields: dict[str, Any] = {
         "message_id": None, "api_key_id": None, "accepted_at": at, "tags": (), "attempts": 1, "is_temporary": False,
-        "is_refused": False, "reply": "550 5.1.1 The account does not exist" if bounce_class else None,
+        "is_refused": False, "reply": f"450 4.0.0 This is {bounce_class}" if bounce_class else None,
     }  # fmt: skip
     return MailEvent(
         tx="1", id=ALL_DOMAINS, kind=kind, domain_id=domain_id, at=at, recipients=1, is_forwarded=False,
@@ -39,14 +39,14 @@ async def insert_figures(data_dir: Path, domain_ids: Sequence[UUID]) -> None:
     hosts = ("mx1.l.google.com", "mx1.l.google.com", "far.mail.protection.outlook.com", "mx.elsewhere.test")
     for number in range(60 * 14):
         domain, host = chance.choice(domain_ids), chance.choice(hosts)
-        sent = today - timedelta(hours=number * 0.4 + 0.1)
+        sent = today - timedelta(days=14 * chance.random())
         at = sent + timedelta(seconds=chance.lognormvariate(1.4, 1.1))
         of = {"accepted_at": sent, "tags": chance.choice([(), ("orders",), ("news",)])}
         outcome = chance.choices(["mail.delivered", "later", "mail.bounced", "mail.failed"], [90, 5, 4, 1])[0]
         sums.add(mail_event("mail.sent", domain, sent, **of))
         if outcome == "later":
             sums.add(mail_event("mail.bounced", domain, at, host, "greylisted", is_temporary=True, **of))
-            outcome, at = "mail.delivered", at + timedelta(minutes=7)
+            outcome, at, of = "mail.delivered", at + timedelta(minutes=7), of | {"attempts": 2}
         bounce_class = {"mail.bounced": "invalid_recipient", "mail.failed": "expired"}.get(outcome)
         sums.add(mail_event(outcome, domain, at, host, bounce_class, **of))
         if number % 2:

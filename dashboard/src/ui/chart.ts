@@ -86,6 +86,7 @@ function options(element: HTMLElement, { days, series, since, until, unit, step 
     axes: [
       {
         ...axis,
+        size: 32,
         grid: { show: false },
         // Of uPlot's own, which are at equal distances, days would be repeated or missing after a change of the clocks.
         splits: () => pickTicks(days, step, element.clientWidth / LABEL_WIDTH).map((time) => Date.parse(time) / 1000),

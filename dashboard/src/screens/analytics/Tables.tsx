@@ -166,7 +166,7 @@ export function Bounces({ query, since }: Props) {
                 ))}
                 <td role="cell" data-label="Last reply">
                   <span className="stack-small">
-                    {row.last_reply && <span className="small break">{row.last_reply}</span>}
+                    {row.last_reply && <span className="small break reason">{row.last_reply}</span>}
                     {row.last_at && (
                       <span className="muted small">
                         {row.message_id ? (
@@ -192,8 +192,10 @@ export function Bounces({ query, since }: Props) {
 function ClassWithAdvice({ name, advice }: { name: string; advice: string }) {
   return (
     <span className="stack-small">
-      <code>{name}</code>
-      <span className="small break">{advice}</span>
+      <span>
+        <code>{name}</code>
+      </span>
+      <span className="small reason">{advice}</span>
     </span>
   )
 }

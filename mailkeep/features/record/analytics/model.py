@@ -30,6 +30,8 @@ STEPS = (15, 60, 24 * 60)
 and days of UTC that they add up to."""
 OTHER = ""
 """The provider of all mail, and the tag of the mail whose tag is not counted on its own."""
+OTHER_TAGS = "other"
+"""What the rest of the tags is called, so that a tag with this name is part of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from mailkeep.features.record.analytics.model import (
     DELAYS,
     FIGURES,
     OTHER,
+    OTHER_TAGS,
     STEPS,
     BounceCounter,
     Counter,
@@ -141,7 +142,7 @@ class Sums:
             day = slot_of(slot, STEPS[-1])
             counted = self._tags.setdefault((event.domain_id or ALL_DOMAINS, day), set())
             for tag in dict.fromkeys(event.tags):
-                if tag not in counted and len(counted) < TAGS_A_DAY:
+                if tag not in counted and tag != OTHER_TAGS and len(counted) < TAGS_A_DAY:
                     counted.add(tag)
                 values.append(("tag", tag if tag in counted else OTHER))
         return list(dict.fromkeys(values))

@@ -11,7 +11,15 @@ from msgspec import Meta, Struct, to_builtins
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.record.analytics import rules
-from mailkeep.features.record.analytics.model import OTHER, BounceSum, Figures, Group, Interval, TimeWindow
+from mailkeep.features.record.analytics.model import (
+    OTHER,
+    OTHER_TAGS,
+    BounceSum,
+    Figures,
+    Group,
+    Interval,
+    TimeWindow,
+)
 from mailkeep.features.record.analytics.service import Selection
 from mailkeep.mail.smtp.bounce_class import BounceClass
 from mailkeep.web.csv_table import write_csv
@@ -21,7 +29,6 @@ Format = Literal["json", "csv"]
 Rate = Annotated[float | None, Meta(description="From 0 to 1; null if nothing was counted.")]
 Seconds = Annotated[float | None, Meta(description="From the acceptance here to the other server's; within 6 %.")]
 _Provider = Annotated[str, Meta(max_length=64, description="Such as `google`; `other`: unknown ones.")]
-_OTHER_TAGS = "other"
 
 
 class AnalyticsQuery(Query, frozen=True):
@@ -133,7 +140,7 @@ class BounceRow(Struct, frozen=True, rename={"bounce_class": "class"}):
 def read_selection(query: AnalyticsQuery) -> Selection:
     """INVALID_PERIOD."""
     period = rules.read_period(query.period)
-    tag = OTHER if query.tag == _OTHER_TAGS else query.tag
+    tag = OTHER if query.tag == OTHER_TAGS else query.tag
     return Selection(period, query.tz, query.domain_id, query.provider, tag, query.api_key_id)
 
 
@@ -172,7 +179,7 @@ def to_destinations(groups: Iterable[Group]) -> list[DestinationRow]:
 
 def to_tags(groups: Iterable[Group]) -> list[TagRow]:
     """The rows of tags."""
-    return [TagRow(tag=each.key or _OTHER_TAGS, **_fields(each.figures)) for each in groups]
+    return [TagRow(tag=each.key or OTHER_TAGS, **_fields(each.figures)) for each in groups]
 
 
 def to_api_keys(groups: Iterable[Group]) -> list[ApiKeyRow]:
