@@ -13,7 +13,7 @@ from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.login_history.model import MailboxSignIn
 from mailkeep.features.mailflow.anomalies import rules, service
 from mailkeep.features.record.analytics import store as analytics
-from mailkeep.features.record.analytics.model import ALL_DOMAINS, Counter, CounterKey
+from mailkeep.features.record.analytics.model import ALL_DOMAINS, STEPS, Counter, CounterKey
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client
 
 NOW = datetime(2026, 6, 15, 10, 40, tzinfo=UTC)  # 10:40: 55 minutes of the last hour are over
@@ -23,7 +23,7 @@ HOUR, WEEK = timedelta(hours=1), timedelta(days=7)
 async def count(api: Api, at: datetime, domain: str = EXAMPLE, **figures: int) -> None:
     """Add to the figures of a domain and of all."""
     slot = at.replace(minute=at.minute - at.minute % 15)
-    keys = [CounterKey(each, "", "", "", slot) for each in (DOMAIN_IDS[domain], ALL_DOMAINS)]
+    keys = [CounterKey(each, "", "", "", STEPS[0], slot) for each in (DOMAIN_IDS[domain], ALL_DOMAINS)]
     async with api.app.db.tx() as conn:
         await analytics.add(conn, {key: Counter(figures) for key in keys})
 

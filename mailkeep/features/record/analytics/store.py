@@ -314,7 +314,7 @@ async def sum_spans(
             SELECT c.domain_id, s.number - 1 AS number, sum(c.{})::bigint AS total
             FROM unnest(%(since)s::timestamptz[], %(until)s::timestamptz[]) WITH ORDINALITY s (since, until, number)
             JOIN analytics_counters c ON c.slot >= s.since AND c.slot < s.until
-            WHERE c.dimension = '' AND c.value = '' AND c.provider = ''
+            WHERE c.dimension = '' AND c.value = '' AND c.provider = '' AND c.step = %(step)s
               AND (%(domains)s::uuid[] IS NULL OR c.domain_id = ANY(%(domains)s))
             GROUP BY c.domain_id, s.number
             """
@@ -323,6 +323,7 @@ async def sum_spans(
             "since": [since for since, _ in spans],
             "until": [until for _, until in spans],
             "domains": None if domains is None else list(domains),
+            "step": STEPS[0],
         },
     )
     return [(row["domain_id"], row["number"], row["total"]) for row in await cursor.fetchall()]
@@ -333,9 +334,10 @@ async def first_slots(conn: Conn, domains: Sequence[UUID]) -> dict[UUID, datetim
     cursor = await conn.execute(
         """
         SELECT d.id, (SELECT min(c.slot) FROM analytics_counters c
-                      WHERE c.domain_id = d.id AND c.dimension = '' AND c.value = '' AND c.provider = '') AS slot
+                      WHERE c.domain_id = d.id AND c.dimension = '' AND c.value = '' AND c.provider = ''
+                        AND c.step = %(step)s) AS slot
         FROM unnest(%(domains)s::uuid[]) d (id)
         """,
-        {"domains": list(domains)},
+        {"domains": list(domains), "step": STEPS[0]},
     )
     return {row["id"]: row["slot"] for row in await cursor.fetchall() if row["slot"]}
