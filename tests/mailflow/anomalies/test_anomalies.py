@@ -40,8 +40,8 @@ async def alerts_of(client: Client) -> list[tuple[str, str, str]]:
 
 def test_the_score_of_a_known_case():
     assert rules.score(900, 155.8) == pytest.approx(15.3, abs=0.05)
-    assert rules.expected([100.0, None, 50.0, None]) == pytest.approx((100 + 0.36 * 50) / 1.36)
-    assert rules.expected([100.0, None, None, None]) is None
+    assert rules.usual_number([100.0, None, 50.0, None]) == pytest.approx((100 + 0.36 * 50) / 1.36)
+    assert rules.usual_number([100.0, None, None, None]) is None
     assert rules.smooth([10] * 23) is None
     assert rules.smooth([10] * 24) == 10
 
