@@ -16,9 +16,11 @@ async def test_from_an_alert_to_an_incident_to_its_undo(browser: Browser, scene:
     mailbox_id, address = await make_owner(scene)
     await report_alert(scene, address)
     async with open_page(browser, scene, role) as page:
-        await visit(page, scene.http, "/alerts")
+        await visit(page, scene.http, "/")
+        await page.get_by_role("link", name="View alerts").click()
         row = page.get_by_role("row").filter(has_text=address)
         await expect(row).to_contain_text("bounced for good")
+        await page.get_by_role("button", name="Clear").click()
         await row.get_by_role("button", name="Acknowledge").click()
         await page.get_by_role("dialog").get_by_label("Note").fill("I look after it.")
         await page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()

@@ -5,7 +5,7 @@ const BERLIN = 'Europe/Berlin'
 const hours = (first: string, count: number) =>
   Array.from({ length: count }, (_, index) => new Date(Date.parse(first) + index * 3_600_000).toISOString())
 
-test('the hour that a change of the clocks repeats is distinguished, and the one that it skips is left out', () => {
+test('an hour that a change of the clocks repeats has two names, and one that it skips none', () => {
   const autumn = formatTimes(hours('2026-10-24T23:00:00Z', 4), 'hour', BERLIN)
   expect(new Set(autumn).size).toBe(4)
   expect(autumn.filter((each) => each.includes('GMT+')).map((each) => each.replace(/.*(GMT.*)/, '$1'))).toEqual(['GMT+2', 'GMT+1'])

@@ -12,7 +12,7 @@ import pytest
 from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.login_history.model import MailboxSignIn
 from mailkeep.features.mailflow.anomalies import rules, service
-from mailkeep.features.record.analytics import rules as figure_rules, store as analytics
+from mailkeep.features.record.analytics import store as analytics
 from mailkeep.features.record.analytics.model import ALL_DOMAINS, STEPS, Counter, CounterKey
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client
 
@@ -25,8 +25,7 @@ async def count(api: Api, at: datetime, domain: str = EXAMPLE, **figures: int) -
     slot = at.replace(minute=at.minute - at.minute % 15)
     keys = [CounterKey(each, "", "", "", STEPS[0], slot) for each in (DOMAIN_IDS[domain], ALL_DOMAINS)]
     async with api.app.db.tx() as conn:
-        counters, _ = figure_rules.with_hours_and_days({key: Counter(figures) for key in keys}, {})
-        await analytics.add(conn, counters)
+        await analytics.add(conn, {key: Counter(figures) for key in keys})
 
 
 async def look(api: Api, at: datetime = NOW) -> None:
@@ -41,8 +40,8 @@ async def alerts_of(client: Client) -> list[tuple[str, str, str]]:
 
 def test_the_score_of_a_known_case():
     assert rules.score(900, 155.8) == pytest.approx(15.3, abs=0.05)
-    assert rules.expected([100.0, None, 50.0, None]) == pytest.approx((100 + 0.36 * 50) / 1.36)
-    assert rules.expected([100.0, None, None, None]) is None
+    assert rules.usual_number([100.0, None, 50.0, None]) == pytest.approx((100 + 0.36 * 50) / 1.36)
+    assert rules.usual_number([100.0, None, None, None]) is None
     assert rules.smooth([10] * 23) is None
     assert rules.smooth([10] * 24) == 10
 

@@ -79,7 +79,8 @@ def used_servers(stack: Stack) -> int:
 
 def newest_alert(stack: Stack) -> dict[str, Any]:
     alerts: list[dict[str, Any]] = stack.do("GET", "/events?kind=system.alert&limit=100")
-    return max(alerts, key=lambda alert: alert["id"])
+    about_applies = [each for each in alerts if not each["data"].get("alert_id")]  # others are about the health
+    return max(about_applies, key=lambda alert: alert["id"])
 
 
 def pending(stack: Stack) -> list[str]:

@@ -128,8 +128,8 @@ def test_a_probe_works_and_leaves_no_trace(ours: Stack) -> None:
     address = ours.make_mailbox(ours.make_domain("beside-the-probe.test"), "ann")["address"]
     eventually(lambda: not ours.do("GET", "/queue"), 90, "an empty queue")
     before, rows_before = settled_counts(ours), rows_with_the_probe(ours)
-    for ports in ({}, {"imaps": 0}):
-        result = run_probe(ours, **ports)
+    for imaps in (ours.ports["imaps"], 0):
+        result = run_probe(ours, imaps=imaps)
         assert (result.status, result.problem) == ("ok", None)
         assert result.latency_ms
     # Its line in the log is after those of the probes, and it is counted after them.

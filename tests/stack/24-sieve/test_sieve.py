@@ -5,16 +5,22 @@ from __future__ import annotations
 import imaplib
 import os
 import pwd
+import smtplib
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from mailkeep.features.directory.mailboxes.model import mail_folder
-from tests.stack.harness import Stack, eventually
+from tests.stack.harness import PASSWORD, Stack, eventually
 from tests.stack.managesieve import ManageSieve
 
 FILE_NEWS = 'require "fileinto";\nif header :contains "subject" "News" { fileinto "News"; }\n'
+REDIRECT = 'redirect :copy "accomplice+sieve@remote.test";\n'
+CLOSES = [
+    "suspend", "disable_sign_in", "disable_app_passwords", "block_app_passwords", "disable_forwards", "disable_sieve",
+    "end_sessions", "hold_queue",
+]  # fmt: skip
 
 
 def subjects(stack: Stack, address: str, folder: str) -> list[bytes]:
@@ -97,23 +103,62 @@ def test_a_stored_message_and_a_purged_mailbox(stack: Stack):
     eventually(lambda: not mail_folder(stack.data_dir, UUID(other["id"])).exists())
 
 
-def test_while_an_incident_disables_them_no_script_runs_and_nobody_signs_in(stack: Stack):
-    carol = stack.make_mailbox(stack.make_domain("sieve-incident.test"), "carol")
-    address, path = carol["address"], f"/mailboxes/{carol['id']}/sieve"
-    stack.do("PUT", f"{path}/main", {"script": FILE_NEWS})
-    stack.do("POST", f"{path}/main/activate")
-    subject = {"type": "mailbox", "id": carol["id"]}
-    incident = stack.do(
-        "POST", "/abuse/incidents", {"subject": subject, "actions": ["disable_sieve", "disable_sign_in"]}
+def test_an_incident_closes_every_way_in_and_out_until_its_undo(stack: Stack):
+    """T63: an attacker with the password has set a forward and a script, made an app password, and is signed in."""
+    carol = stack.make_mailbox(
+        stack.make_domain("incident.test"),
+        "carol",
+        forward={"destinations": ["accomplice+forward@remote.test"], "keep_copy": True},
     )
+    address, path = carol["address"], f"/mailboxes/{carol['id']}"
+    owner = stack.sign_in_owner(address)
+    stack.do("PUT", f"{path}/sieve/main", {"script": 'require "copy";\n' + FILE_NEWS + REDIRECT})
+    stack.do("POST", f"{path}/sieve/main/activate")
+    secret = stack.ask("POST", "/me/app-passwords", {"name": "kept"}, owner).data["password"]
+    session = stack.imap(address, secret)
+
+    def forwarded() -> list[int]:
+        return [len(stack.caught(f"accomplice+{way}@remote.test")) for way in ("forward", "sieve")]
+
+    stack.deliver(address, "News of yesterday")
+    eventually(lambda: forwarded() == [1, 1], what="both copies")
+
+    incident = stack.do(
+        "POST", "/abuse/incidents", {"subject": {"type": "mailbox", "id": carol["id"]}, "actions": CLOSES}
+    )
+    assert {each["result"] for each in incident["actions"]} == {"done"}, incident
+    eventually(lambda: has_ended(session), what="the end of the IMAP session")
+    session.shutdown()
+    for password in (PASSWORD, secret):
+        with pytest.raises(imaplib.IMAP4.error, match="Authentication failed"):
+            stack.imap(address, password)
+        with pytest.raises(smtplib.SMTPAuthenticationError):
+            stack.login(address, password)
+    assert stack.ask("GET", "/me", None, owner).status == 401
+    assert stack.sign_in_owner(address) == ""
+    assert stack.ask("POST", "/me/app-passwords", {"name": "another"}, owner).status == 401
+    assert stack.ask("POST", f"{path}/app-passwords", {"name": "another"}).status == 409
+    assert stack.send(address, "victim@remote.test").body["error"]["code"] == "MAILBOX_SUSPENDED"
     stack.deliver(address, "News of today")
-    [row] = eventually(lambda: stack.do("GET", f"/messages?mailbox_id={carol['id']}"))
-    assert row["status"] == "received"
-    with pytest.raises(imaplib.IMAP4.error, match="Authentication failed"):
-        stack.imap(address)
-    stack.do("POST", f"/abuse/incidents/{incident['id']}/undo")
+    eventually(lambda: len(stack.do("GET", f"/messages?mailbox_id={carol['id']}&status=received")) == 2)
+
+    done = stack.do("POST", f"/abuse/incidents/{incident['id']}/undo")
+    assert done["not_restored"] == ["end_sessions"]
     stack.deliver(address, "News of tomorrow")
-    assert eventually(lambda: subjects(stack, address, "News")) == [b"Subject: News of tomorrow"]
+    eventually(lambda: forwarded() == [2, 2], what="the copies of what came after the undo")
+    for each in ("forward", "sieve"):
+        assert not any(b"News of today" in mail for mail in stack.caught(f"accomplice+{each}@remote.test"))
     assert subjects(stack, address, "INBOX") == [b"Subject: News of today"]
-    with ManageSieve(stack, address) as session:
-        assert session.list() == {"main": True}
+    assert subjects(stack, address, "News") == [b"Subject: News of yesterday", b"Subject: News of tomorrow"]
+    stack.imap(address, secret).logout()
+    stack.login(address, secret).quit()
+    with ManageSieve(stack, address) as sieve:
+        assert sieve.list() == {"main": True}
+
+
+def has_ended(session: imaplib.IMAP4_SSL) -> bool:
+    try:
+        session.noop()
+    except (imaplib.IMAP4.abort, OSError):
+        return True
+    return False

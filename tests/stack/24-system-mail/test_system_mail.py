@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import dkim
 import pytest
 
+from mailkeep.core.clock import utc_now
+from mailkeep.features.operations.health_alerts import service as health_alerts
+from mailkeep.mail.daemons import node_report
+from mailkeep.run.runtime import service_status
+from mailkeep.run.runtime.context import attach
+from tests.stack.applying import paths_of
 from tests.stack.harness import HOSTNAME, PASSWORD, Stack, eventually
 from tests.support.instance import PROGRAM
 
@@ -21,7 +30,8 @@ FAR, LOCAL = "boss@remote.test", "boss@system.test"
 @pytest.fixture
 def bosses(alone: Stack) -> Iterator[Stack]:
     """The instance with two more super_admins: one with a mailbox here, one elsewhere."""
-    alone.make_mailbox(alone.make_domain("system.test"), "boss")
+    if not alone.do("GET", f"/mailboxes?q={LOCAL}"):
+        alone.make_mailbox(alone.make_domain("system.test"), "boss")
     created = [
         alone.do("POST", "/admins", {"email": email, "password": PASSWORD, "role": "super_admin"})
         for email in (FAR, LOCAL)
@@ -107,3 +117,52 @@ def test_it_reaches_every_super_admin_signed_also_without_the_filter(bosses: Sta
     assert {each["kind"] for each in events if each["data"].get("message_id") in ids} == {"mail.received"}
     # The first administrator has no mail address.
     assert system_mails(stack, "admin@localhost") == []
+
+
+def find_alerts(stack: Stack, *minutes: int) -> list[dict[str, Any]]:
+    """Report the health as a worker does, with a clock that is ahead by these minutes; the alerts about the filter."""
+
+    async def report() -> None:
+        async with attach(stack.data_dir, "test") as app:
+            run = paths_of(stack.data_dir).run
+            app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))  # the full profile
+            app.running_services = partial(service_status.read_running, run)
+            app.node_report = partial(node_report.load, run)
+            for ahead in minutes:
+                app.clock = lambda ahead=ahead: utc_now() + timedelta(minutes=ahead)
+                await health_alerts.report(app)
+
+    asyncio.run(report())
+    return [each for each in stack.do("GET", "/health/alerts?state=unresolved") if each["kind"] == "health_filter"]
+
+
+@pytest.mark.timeout(300)
+def test_a_stopped_filter_is_mailed_and_queued_for_webhooks(bosses: Stack):
+    stack = bosses
+    webhook = stack.do("POST", "/webhooks", {"url": "https://alerts.test/hook", "events": ["system.alert"]})
+
+    def find_queued() -> list[str]:
+        deliveries = stack.do("GET", f"/webhooks/{webhook['id']}/deliveries")
+        events = [stack.do("GET", f"/events/{each['event_id']}")["data"] for each in deliveries]
+        return [each["alert"] for each in events if each.get("alert_id") and each["about"] == "filter"]
+
+    def find_mails(subject: str) -> list[bytes]:
+        return [mail for mail in stack.mail_of(LOCAL) if f"Subject: {subject} {HOSTNAME}".encode() in mail]
+
+    perform(stack, "stop")
+    try:
+        assert find_alerts(stack, 0) == []
+        [alert] = eventually(lambda: find_alerts(stack, 0, 3), what="the alert")
+        assert (alert["severity"], alert["subject"]) == ("critical", "filter")
+        [mail] = eventually(lambda: find_mails("Critical alert of"), what="mail about the alert")
+        assert b"New, critical: filter (health_filter)" in mail
+        assert b"Not running: rspamd" in mail
+        assert eventually(find_queued, what="the webhook") == ["health_filter"]
+    finally:
+        perform(stack, "start")
+    assert eventually(lambda: not find_alerts(stack, 3, 64), what="the end of the alert")
+    [mail] = eventually(lambda: find_mails("Alerts of"), what="mail about the end")
+    assert b"In order again: filter (health_filter)" in mail
+    eventually(lambda: sorted(find_queued()) == ["health_filter", "health_filter_recovered"], what="the second webhook")
+    assert len(find_mails("Critical alert of")) == 1
+    stack.do("DELETE", f"/webhooks/{webhook['id']}")

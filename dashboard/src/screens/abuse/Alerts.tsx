@@ -1,72 +1,41 @@
 import { Button, Checkbox, Group, Modal, Textarea } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { versionQuery } from '../../api/queries'
 import { Allowed } from '../../access/Allowed'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
-import { type Column, DataList } from '../../ui/DataList'
+import type { Column } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
-import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { Form, FormButtons } from '../../ui/Form'
 import { LinkButton } from '../../ui/links'
-import { NoMatches } from '../../ui/NoMatches'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { useApiMutation, useForm } from '../../ui/useForm'
-import { DomainFilter } from '../domains/DomainFilter'
 import { INVALIDATES } from '../incidents/IncidentForm'
-import { AbuseTabs } from './AbuseTabs'
+import { AbuseList } from './AbuseList'
 
 type Alert = Schema['AlertResponse']
 
-const route = getRouteApi('/app/alerts')
-const FILTERS = ['domain', 'state']
-
 export function Alerts() {
-  const { domain, state } = route.useSearch()
   const [changed, setChanged] = useState<{ alert: Alert; to: 'acknowledge' | 'resolve' } | null>(null)
   const close = () => setChanged(null)
   return (
     <Page title="Alerts" lead="Senders and domains that behave unlike before, or above a threshold.">
-      <AbuseTabs />
-      <Filters names={FILTERS}>
-        <DomainFilter />
-        <ChoiceFilter
-          name="state"
-          label="State"
-          data={['unresolved', 'open', 'acknowledged', 'resolved'].map((value) => ({ value, label: value }))}
-        />
-      </Filters>
-      <DataList
+      <AbuseList
+        what="alerts"
         label="Alerts"
-        queryKey={['alerts', 'list', domain, state]}
-        load={(page) =>
-          fetchPage(
-            client.GET('/abuse/alerts', {
-              params: {
-                query: {
-                  ...page,
-                  sort: page.sort as 'created_at',
-                  ...(domain && { domain_id: domain }),
-                  ...(state && { state: state as 'open' }),
-                },
-              },
-            }),
-          )
+        states={['unresolved', 'open', 'acknowledged', 'resolved']}
+        load={(query, state) =>
+          fetchPage(client.GET('/abuse/alerts', { params: { query: { ...query, ...(state && { state: state as 'open' }) } } }))
         }
         columns={columns((alert, to) => setChanged({ alert, to }))}
-        rowKey={(row) => row.id}
         empty={
-          domain || state ? (
-            <NoMatches what="alerts" filters={FILTERS} />
-          ) : (
-            <EmptyState icon="shield" title="No alerts">
-              When a sender has too many bounces or complaints, or sends far more than usual, it is shown here until that has ended.
-            </EmptyState>
-          )
+          <EmptyState icon="shield" title="No alerts">
+            When a sender has too many bounces or complaints, or sends far more than usual, it is shown here until that has ended.
+          </EmptyState>
         }
       />
       <Modal opened={changed?.to === 'acknowledge'} onClose={close} title="Acknowledge alert">

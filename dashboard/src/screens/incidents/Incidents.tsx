@@ -4,20 +4,16 @@ import { fetchPage, client } from '../../api/client'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { Badge } from '../../ui/Badge'
-import { type Column, DataList } from '../../ui/DataList'
+import type { Column } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
-import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { NewButton } from '../../ui/NewButton'
-import { NoMatches } from '../../ui/NoMatches'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
-import { AbuseTabs } from '../abuse/AbuseTabs'
-import { DomainFilter } from '../domains/DomainFilter'
+import { AbuseList } from '../abuse/AbuseList'
 import { ACTIONS, type IncidentRecord, SUBJECT_TYPES } from './actions'
 import { IncidentForm } from './IncidentForm'
 
 const route = getRouteApi('/app/incidents')
-const FILTERS = ['domain', 'state']
 
 const COLUMNS: readonly Column<IncidentRecord>[] = [
   {
@@ -44,7 +40,7 @@ const COLUMNS: readonly Column<IncidentRecord>[] = [
 ]
 
 export function Incidents() {
-  const { domain, state, new: isNew, type, subject, address } = route.useSearch()
+  const { new: isNew, type, subject, address } = route.useSearch()
   const [, change] = useSearchParams()
   const close = () => change({ new: undefined, type: undefined, subject: undefined, address: undefined })
   const createButton = <NewButton action="incident.write" label="New incident" />
@@ -54,45 +50,18 @@ export function Incidents() {
       lead="What was done at once about a mailbox, an API key or an administrator, and can be undone."
       actions={createButton}
     >
-      <AbuseTabs />
-      <Filters names={FILTERS}>
-        <DomainFilter />
-        <ChoiceFilter
-          name="state"
-          label="State"
-          data={[
-            { value: 'open', label: 'open' },
-            { value: 'undone', label: 'undone' },
-          ]}
-        />
-      </Filters>
-      <DataList
+      <AbuseList
+        what="incidents"
         label="Incidents"
-        queryKey={['incidents', 'list', domain, state]}
-        load={(page) =>
-          fetchPage(
-            client.GET('/abuse/incidents', {
-              params: {
-                query: {
-                  ...page,
-                  sort: page.sort as 'created_at',
-                  ...(domain && { domain_id: domain }),
-                  ...(state && { state: state as 'open' }),
-                },
-              },
-            }),
-          )
+        states={['open', 'undone']}
+        load={(query, state) =>
+          fetchPage(client.GET('/abuse/incidents', { params: { query: { ...query, ...(state && { state: state as 'open' }) } } }))
         }
         columns={COLUMNS}
-        rowKey={(row) => row.id}
         empty={
-          domain || state ? (
-            <NoMatches what="incidents" filters={FILTERS} />
-          ) : (
-            <EmptyState icon="shield" title="No incidents" action={createButton}>
-              If somebody else knows a password or a key, an incident suspends, disables and holds in one step what could be misused.
-            </EmptyState>
-          )
+          <EmptyState icon="shield" title="No incidents" action={createButton}>
+            If somebody else knows a password or a key, an incident suspends, disables and holds in one step what could be misused.
+          </EmptyState>
         }
       />
       <Modal opened={isNew !== undefined} onClose={close} title="New incident" size="lg">

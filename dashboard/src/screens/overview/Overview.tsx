@@ -39,13 +39,15 @@ export function Overview() {
 function Content() {
   const sent = useQuery(sentQuery())
   const health = useHealth()
-  const isReady = useReady(!sent.isPending && !health.isPending)
+  const alerts = useOpenAlerts()
+  const isReady = useReady(!sent.isPending && !health.isPending && !alerts.isLoading)
   if (!isReady) return <LoadingLines count={8} />
   return (
     <>
       {/* Only before the first message was sent. */}
       {sent.data === false && <RemainingSteps />}
       <UnhealthyServices />
+      <OpenAlerts />
       <Attention />
       <RecentMessages />
     </>
@@ -128,6 +130,37 @@ function UnhealthyServices() {
         )}
         <p>
           Run <code>mailkeep status</code> and <code>mailkeep doctor</code> on the server, and read its log.
+        </p>
+      </div>
+    </div>
+  )
+}
+
+function useOpenAlerts() {
+  const account = useAccount()
+  return useQuery({
+    queryKey: ['alerts', 'attention'],
+    queryFn: () => fetchPage(client.GET('/abuse/alerts', { params: { query: { state: 'open', limit: 100 } } })),
+    enabled: !denialReason(account, 'alert.list'),
+    ...REFRESH,
+  })
+}
+
+/** How many alerts about abuse nobody has acknowledged. */
+function OpenAlerts() {
+  const { data } = useOpenAlerts()
+  if (!data?.rows.length) return null
+  const isCritical = data.rows.some((row) => row.severity === 'critical')
+  const count = `${data.rows.length}${data.next ? '+' : ''}`
+  return (
+    <div className={isCritical ? 'note note-bad' : 'note'}>
+      <Icon name="warn" />
+      <div>
+        <p className="note-title">{count === '1' ? '1 open alert about abuse' : `${count} open alerts about abuse`}</p>
+        <p>
+          <Link to={PATHS.alerts} search={{ state: 'open' }}>
+            View alerts
+          </Link>
         </p>
       </div>
     </div>

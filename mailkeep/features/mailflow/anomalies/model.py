@@ -32,7 +32,7 @@ class HourHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class DomainMail:
+class ComparedDomain:
     """A domain; `name` and `domain_id` are None for all domains together."""
 
     domain_id: UUID | None

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from mailkeep.features.mailflow.anomalies.model import SERVER, DomainMail, HourHistory, MailboxSignIns, TimeSpan
+from mailkeep.features.mailflow.anomalies.model import SERVER, ComparedDomain, HourHistory, MailboxSignIns, TimeSpan
 from mailkeep.features.record.alerts.model import AlertProblem
 
 HOUR, QUARTER, WEEK = timedelta(hours=1), timedelta(minutes=15), timedelta(days=7)
@@ -43,7 +43,7 @@ def hours_before(span: TimeSpan) -> list[TimeSpan]:
     return [TimeSpan(span.since - (n + 1) * HOUR, span.since - n * HOUR) for n in reversed(range(number))]
 
 
-def expected(weeks: Sequence[float | None]) -> float | None:
+def usual_number(weeks: Sequence[float | None]) -> float | None:
     """The mean of weeks, the latest first, each of which counts 0.6 as much as the one before; None below two weeks."""
     known = [(value, _DECAY**number) for number, value in enumerate(weeks) if value is not None]
     if len(known) < _LEAST_WEEKS:
@@ -66,9 +66,9 @@ def score(now: int, mean: float) -> float:
     return (now - mean) / math.sqrt(mean + (_SPREAD * mean) ** 2 + _NOISE)
 
 
-def spike(mail: DomainMail, now: int, history: HourHistory, elapsed: float) -> AlertProblem | None:
+def spike(mail: ComparedDomain, now: int, history: HourHistory, elapsed: float) -> AlertProblem | None:
     """The problem of a domain whose last hour, of which the share `elapsed` is over, is unusual."""
-    mean = expected(history.weeks)
+    mean = usual_number(history.weeks)
     if mean is None:
         mean = smooth(history.hours)
     if mean is None or now < LEAST:
@@ -83,9 +83,9 @@ def spike(mail: DomainMail, now: int, history: HourHistory, elapsed: float) -> A
     return AlertProblem("spike", mail.name or SERVER, mail.domain_id, "warning", reason, now, round(mean, 1))
 
 
-def silence(mail: DomainMail, delivered: int, weeks: Sequence[float | None]) -> AlertProblem | None:
+def silence(mail: ComparedDomain, delivered: int, weeks: Sequence[float | None]) -> AlertProblem | None:
     """The problem of a domain, or of the server, that delivers nothing where it usually does."""
-    usual = expected(weeks)
+    usual = usual_number(weeks)
     if delivered or usual is None or usual < _LEAST_EXPECTED:
         return None
     reason = f"Nothing was delivered in the last two hours, where about {round(usual)} deliveries are usual. "

@@ -9,7 +9,7 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.anomalies import rules, store
-from mailkeep.features.mailflow.anomalies.model import KINDS, DomainMail, HourHistory, MailboxSignIns, TimeSpan
+from mailkeep.features.mailflow.anomalies.model import KINDS, ComparedDomain, HourHistory, MailboxSignIns, TimeSpan
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.features.record.analytics import service as analytics
@@ -52,7 +52,7 @@ async def _spikes(conn: Conn, at: datetime, domains: Mapping[UUID, str]) -> list
             for number, span in enumerate(spans)
         ]
         known = [number for span, number in zip(hours, recent[domain_id], strict=True) if span.since >= begin]
-        mail = DomainMail(domain_id, domains[domain_id])
+        mail = ComparedDomain(domain_id, domains[domain_id])
         if problem := rules.spike(mail, recipients, HourHistory(of_weeks, known), elapsed):
             found.append(problem)
     return found
@@ -88,7 +88,7 @@ async def _silences(conn: Conn, at: datetime, domains: Mapping[UUID, str]) -> li
         weeks = [
             number if span.since >= begin else None for span, number in zip(spans[1:], sums[domain_id][1:], strict=True)
         ]
-        mail = DomainMail(None, None) if domain_id == ALL_DOMAINS else DomainMail(domain_id, domains[domain_id])
+        mail = ComparedDomain(None, None) if domain_id == ALL_DOMAINS else ComparedDomain(domain_id, domains[domain_id])
         if problem := rules.silence(mail, 0, weeks):
             found.append(problem)
     of_server = [each for each in found if each.domain_id is None]

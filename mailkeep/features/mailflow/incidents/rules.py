@@ -100,7 +100,7 @@ def undo_result(state: ActionState, ended: int, *, is_restored: bool) -> UndoRes
     if state.action in _NOT_RESTORABLE:
         return "not_restorable" if state.result == "done" else "unchanged"
     if ended == 0:
-        return "changed_since" if state.result == "done" else "unchanged"
+        return "changed_since" if state.result == "done" and state.affected else "unchanged"
     return "restored" if is_restored else "changed_since"
 
 

@@ -90,8 +90,8 @@ def problems(checked: CheckedSender, limits: Limits, minimum: RateMinimum) -> Se
     """The alerts about the rates of a sender, and the reason to suspend it, if there is one."""
     bounces = _worst([(each, each.unknown, each.outcomes) for each in checked.windows], minimum.bounces)
     complaints = _worst([(each, each.complaints, each.delivered) for each in checked.windows], minimum.complaints)
-    bounced = _exceeded(bounces, limits["bounce_warn"], limits["bounce_act"])
-    complained = _exceeded(complaints, limits["complaint_warn"], limits["complaint_act"])
+    bounced = _reached_severity(bounces, limits["bounce_warn"], limits["bounce_act"])
+    complained = _reached_severity(complaints, limits["complaint_warn"], limits["complaint_act"])
     found: list[AlertProblem] = []
     suspension = None
     if bounces and bounced:
@@ -119,7 +119,7 @@ def small_senders_problem(checked: CheckedSender, limits: Limits, minimum: RateM
     Nobody is suspended: most of them may be innocent.
     """
     bounces = _worst([(each, each.unknown, each.outcomes) for each in checked.windows], minimum.bounces)
-    if bounces is None or (bounced := _exceeded(bounces, limits["bounce_warn"], limits["bounce_act"])) is None:
+    if bounces is None or (bounced := _reached_severity(bounces, limits["bounce_warn"], limits["bounce_act"])) is None:
         return None
     severity, limit = bounced
     reason = (
@@ -138,7 +138,7 @@ def _worst(rates: Sequence[_Rate], minimum: int) -> _Rate | None:
     return max(large, key=lambda each: lower_bound(each[1], each[2]), default=None)
 
 
-def _exceeded(rate: _Rate | None, warn: float, act: float) -> tuple[Severity, float] | None:
+def _reached_severity(rate: _Rate | None, warn: float, act: float) -> tuple[Severity, float] | None:
     """The severity and the threshold that a rate has reached."""
     if rate is None:
         return None

@@ -18,7 +18,7 @@ from mailkeep.features.mailflow.thresholds.model import (
 async def effective(
     conn: Conn, sender: str | None, domain: str, values: Mapping[str, float]
 ) -> dict[str, EffectiveThreshold]:
-    """The thresholds of a sender (an address key) or, for None, of a domain; `values`: the settings."""
+    """The thresholds of a sender (an address key) or, for None, of a domain; `values`: the settings, in whose order."""
     cursor = await conn.execute(
         """
         SELECT t.name, t.value, t.source, t.highest
@@ -26,7 +26,8 @@ async def effective(
         """,
         {"sender": sender, "domain": domain, "names": list(values), "values": list(values.values())},
     )
-    return {row["name"]: EffectiveThreshold(**row) for row in await cursor.fetchall()}
+    found = {row["name"]: EffectiveThreshold(**row) for row in await cursor.fetchall()}
+    return {name: found[name] for name in values}
 
 
 async def lock_and_find(conn: Conn, subject: ThresholdSubject) -> dict[str, StoredThreshold]:

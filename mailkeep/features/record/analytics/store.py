@@ -314,7 +314,7 @@ async def sum_spans(
             SELECT c.domain_id, s.number - 1 AS number, sum(c.{})::bigint AS total
             FROM unnest(%(since)s::timestamptz[], %(until)s::timestamptz[]) WITH ORDINALITY s (since, until, number)
             JOIN analytics_counters c ON c.slot >= s.since AND c.slot < s.until
-            WHERE c.step = %(step)s AND c.dimension = '' AND c.value = '' AND c.provider = ''
+            WHERE c.dimension = '' AND c.value = '' AND c.provider = '' AND c.step = %(step)s
               AND (%(domains)s::uuid[] IS NULL OR c.domain_id = ANY(%(domains)s))
             GROUP BY c.domain_id, s.number
             """
