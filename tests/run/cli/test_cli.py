@@ -217,7 +217,8 @@ COMMANDS = dict(commands(get_command(app)))
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
-        "admin password", "admin reset-factors", "alerts acknowledge", "alerts list", "alerts resolve", "alias export", "alias import", "alias list",
+        "admin password", "admin reset-factors", "alerts acknowledge", "alerts list", "alerts resolve",
+        "alias export", "alias import", "alias list",
         "audit verify", "backup cancel", "backup contents", "backup create", "backup key change",
         "backup key create", "backup key verify", "backup list", "backup prune", "backup restore",
         "backup verify",
