@@ -15,6 +15,7 @@ import typer
 from mailkeep.run.cli import (
     abuse as cli_abuse,
     accounts as cli_accounts,
+    alerts as cli_alerts,
     alias as cli_alias,
     audit as cli_audit,
     backup as cli_backup,
@@ -64,6 +65,7 @@ for topic in (
     cli_backup,
     cli_certificates,
     cli_sign_in_blocks,
+    cli_alerts,
     cli_incidents,
     cli_abuse,
     cli_audit,

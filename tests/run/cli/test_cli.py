@@ -28,6 +28,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -44,6 +45,8 @@ from mailkeep.db.postgres import running_urls
 from mailkeep.features.access.sign_in_protection import store as sign_in_blocks
 from mailkeep.features.access.sign_in_protection.model import NewBlock
 from mailkeep.features.operations.orchestrator import service as operations
+from mailkeep.features.record.alerts import service as alerts
+from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime import context, state, stored_settings
 from mailkeep.run.runtime.context import attach
@@ -215,7 +218,8 @@ def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "abuse overview",
         "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
-        "admin password", "admin reset-factors", "alias export", "alias import", "alias list",
+        "admin password", "admin reset-factors", "alerts acknowledge", "alerts list", "alerts resolve",
+        "alias export", "alias import", "alias list",
         "audit verify", "backup cancel", "backup contents", "backup create", "backup key change",
         "backup key create", "backup key verify", "backup list", "backup prune", "backup restore",
         "backup verify",
@@ -927,6 +931,28 @@ def test_thresholds_and_the_overview_of_abuse(running: Running, root_key: str, d
     assert [each["address"] for each in run("abuse", "overview", "--json").json["suspended"]].count(address) == 1
     assert run("thresholds", "set", name, "sender_per_hour=default", "forward_per_hour=default").code == 0
     assert re.search(r"^sender_per_hour +1000 +global$", run("thresholds", "show", name).out, re.MULTILINE)
+
+
+def test_an_alert_is_listed_acknowledged_and_resolved(running: Running, domain_id: str):
+    async def report() -> None:
+        async with attach(running.data, "tests") as app, app.db.tx() as conn:
+            problem = AlertProblem("bounce_rate", "shop@example.test", UUID(domain_id), "warning", "Many bounces.")
+            await alerts.report(conn, app.clock(), "abuse", [problem], kinds=["bounce_rate"])
+
+    def run(*words: str) -> Result:
+        return inside("alerts", *words, data=running.data)
+
+    asyncio.run(report())
+    assert re.search(r"^shop@example.test +bounce_rate +warning +open .*Many bounces", run("list").out, re.MULTILINE)
+    (alert,) = run("list", "--json").json["alerts"]
+    assert (
+        run("acknowledge", alert["id"], "--note", "Mine.").out == "The alert about shop@example.test is acknowledged.\n"
+    )
+    assert run("resolve", alert["id"], "--json").json["note"] == "Mine."
+    assert run("list", "--json").json["alerts"] == []
+    assert [each["id"] for each in run("list", "--all", "--json").json["alerts"]] == [alert["id"]]
+    assert "The alert is resolved" in run("resolve", alert["id"]).err
+    assert "is not the ID of an alert" in run("resolve", domain_id).err
 
 
 def test_filter_settings_and_lists(running: Running, domain_id: str):

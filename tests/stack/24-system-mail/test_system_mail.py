@@ -157,6 +157,7 @@ def test_a_stopped_filter_is_mailed_and_queued_for_webhooks(bosses: Stack):
         [mail] = eventually(lambda: find_mails("Critical alert of"), what="mail about the alert")
         assert b"New, critical: filter (health_filter)" in mail
         assert b"Not running: rspamd" in mail
+        assert b"\r\nhttp://" in mail  # the dashboard
         assert eventually(find_queued, what="the webhook") == ["health_filter"]
     finally:
         perform(stack, "start")

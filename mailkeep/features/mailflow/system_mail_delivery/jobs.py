@@ -85,6 +85,8 @@ class SystemMailWorker(QueueWorker[SystemMail]):
         """The link in the mail, or empty; None if an invitation has ended before its mail was sent."""
         if mail.kind == "junk_digest":
             return f"{self._app.settings.http.public_url.removesuffix('/')}/me"
+        if mail.kind in ("alert", "alert_critical"):
+            return f"{self._app.settings.http.public_url.removesuffix('/')}/"
         if mail.kind != "invitation":
             return ""
         async with self._app.db.autocommit() as conn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from typing import get_args
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -88,6 +89,14 @@ async def get(conn: Conn, who: Principal, area: Area, alert_id: UUID) -> Alert:
     NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
     """
     return await _get(conn, who, "alert.read", area, alert_id)
+
+
+async def find_area(conn: Conn, alert_id: UUID) -> Area | None:
+    """The area of an alert; None if there is none with this ID."""
+    for area in get_args(Area):
+        if await store.find(conn, area, alert_id):
+            return area
+    return None
 
 
 async def acknowledge(conn: Conn, who: Principal, at: datetime, change: AlertChange) -> Alert:

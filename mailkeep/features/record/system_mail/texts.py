@@ -31,7 +31,7 @@ _FIRST_LINES = {
     "restore": "Data was restored from a backup on {host}, or somebody asked for it.",
 }
 _ALERT_ADVICE = (
-    "The list of alerts shows them all. Acknowledge an alert that you look after, so that nobody is reminded of it. "
+    "The dashboard shows all alerts. Acknowledge one that you look after, so that nobody is reminded of it. "
     "The settings alerts.* say when this mail is sent, and about what."
 )
 _ADVICE = {
@@ -114,7 +114,9 @@ _HARMLESS = {".": "[.]", ":": "[:]", "@": "[at]"}
 
 
 def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
-    """The text of a mail of the server with this host name; `link`: that of an invitation, or the page of owners."""
+    """The text of a mail of the server with this host name; `link`: that of an invitation, of the page of owners, or of
+    the dashboard.
+    """
     lines = [_FIRST_LINES[mail.kind].format(host=host)]
     if mail.kind == "quota_warning":
         lines += _quota_lines(mail)
@@ -123,7 +125,7 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
     elif mail.kind == "junk_digest":
         lines += [*_junk_lines(mail), "", link]
     elif mail.kind in ("alert", "alert_critical"):
-        lines += _alert_lines(mail)
+        lines += [*_alert_lines(mail), "", link]
     elif mail.kind == "invitation":
         lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
     else:
