@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mailkeep.app import App
     from mailkeep.db.pool import Conn
-    from mailkeep.features.mailflow.abuse_overview.wire import AbuseOverviewRecord
+    from mailkeep.features.mailflow.abuse_overview.model import AbuseOverview
     from mailkeep.features.mailflow.thresholds.model import ThresholdSubject
 
 _OF = "A domain, or the address of a mailbox."
@@ -89,24 +89,31 @@ def _split(assignment: str) -> tuple[str, str]:
 async def _overview(data_dir: Path | None, domain: str) -> CommandResult:
     import msgspec
 
-    from mailkeep.features.mailflow.abuse_overview import service, wire
+    from mailkeep.features.mailflow.abuse_overview import service
 
     async with open_app(data_dir) as app, app.db.tx() as conn:
         found = await _find_subject(conn, domain, of_mailboxes=False) if domain else None
-        shown = wire.overview_record(await service.read(app, conn, cli_principal(), found and found.domain_id))
+        shown = await service.read(app, conn, cli_principal(), found and found.domain_id)
     return CommandResult(msgspec.to_builtins(shown), _lines(shown))
 
 
-def _lines(shown: AbuseOverviewRecord) -> list[str]:
-    failures = shown.authentication_failures
+def _lines(shown: AbuseOverview) -> list[str]:
+    from mailkeep.core.clock import iso, iso_or_none
+
     return [
-        *_section("Suspended", ["ADDRESS", "SINCE", "REASON"], [[x.address, x.at, x.reason] for x in shown.suspended]),
+        *_section(
+            "Suspended",
+            ["ADDRESS", "SINCE", "REASON"],
+            [[x.address, iso(x.created_at), x.reason] for x in shown.suspended],
+        ),
         *_section(
             "Near a limit",
             ["WHO", "LIMIT", "USED", "OF"],
             [[x.subject, x.name, x.used, x.limit] for x in shown.near_limit],
         ),
-        *_section("Spikes", ["WHO", "SINCE", "PROBLEM"], [[x.subject, x.created_at, x.reason] for x in shown.spikes]),
+        *_section(
+            "Spikes", ["WHO", "SINCE", "PROBLEM"], [[x.subject, iso(x.created_at), x.reason] for x in shown.spikes]
+        ),
         *_section(
             "Top senders of the last hour",
             ["ADDRESS", "RECIPIENTS", "OF"],
@@ -115,17 +122,17 @@ def _lines(shown: AbuseOverviewRecord) -> list[str]:
         *_section(
             "Failed sign-ins of the last hour, by address",
             ["FROM", "FAILURES", "ACCOUNTS", "BLOCKED UNTIL"],
-            [[x.address, x.failures, x.accounts, x.blocked_until or "-"] for x in failures.by_address],
+            [[x.name, x.failures, x.others, iso_or_none(x.blocked_until) or "-"] for x in shown.failures_by_address],
         ),
         *_section(
             "Failed sign-ins of the last hour, by account",
-            ["ACCOUNT", "KIND", "FAILURES", "ADDRESSES", "BLOCKED UNTIL"],
+            ["ACCOUNT", "FAILURES", "ADDRESSES", "BLOCKED UNTIL"],
             [
-                [x.account, x.account_kind, x.failures, x.addresses, x.blocked_until or "-"]
-                for x in failures.by_account
+                [x.name.replace(":", " ", 1), x.failures, x.others, iso_or_none(x.blocked_until) or "-"]
+                for x in shown.failures_by_account
             ],
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _section(title: str, titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
