@@ -25,7 +25,7 @@ def copy_environment(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv(*entry.split("=", 1))
 
 
-def run_probe(stack: Stack, prepare: Callable[[], None] = lambda: None, **ports: int) -> ProbeResult:
+def run_probe(stack: Stack, prepare: Callable[[], None] = lambda: None, /, **ports: int) -> ProbeResult:
     """The result of a probe; `prepare` is called before, with the database open. `ports` replace those of the
     settings.
     """

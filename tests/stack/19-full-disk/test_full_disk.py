@@ -70,7 +70,7 @@ def test_a_full_disk_restarts_nothing_and_only_delays_mail(small_stack: Stack, m
     try:
         small_stack.deliver("alice@full.test", "During")
         copy_environment(small_stack, monkeypatch)
-        result = run_probe(small_stack, prepare=lambda: fill_disk(filler))
+        result = run_probe(small_stack, lambda: fill_disk(filler))
     finally:
         os.kill(lmtp, signal.SIGCONT)
     eventually(lambda: postfix_queue.list_deferred(small_stack.data_dir / "postfix" / "queue"), what="the deferral")

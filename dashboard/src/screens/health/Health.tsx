@@ -10,7 +10,7 @@ import { TableHead } from '../../ui/TableHead'
 import { Time } from '../../ui/Time'
 import { formatBytes } from '../../units'
 import { HealthAlerts } from './HealthAlerts'
-import { componentsQuery } from './queries'
+import { alertsQuery, componentsQuery } from './queries'
 import { type Component, describeDetails, describeForecast, type Disk, forecastDisk, LABELS, sortByStatus, summarize } from './texts'
 
 /** What the server consists of, and whether each part works; what to do where one does not. */
@@ -24,7 +24,9 @@ export function Health() {
 
 function Content() {
   const { data, error } = useQuery(componentsQuery())
-  if (!data) return error ? <ErrorNote error={error} /> : <LoadingLines count={12} />
+  const alerts = useQuery(alertsQuery())
+  // Nothing is shown before the alerts are there, so that nothing moves.
+  if (!data || alerts.isPending) return error ? <ErrorNote error={error} /> : <LoadingLines count={12} />
   const find = (name: string) => data.components.find((each) => each.component === name)
   const disk = find('disk')
   return (
@@ -32,7 +34,7 @@ function Content() {
       {error && <ErrorNote error={error} />}
       <Components components={data.components} />
       <Section title="Alerts" lead="A problem opens one alert, which ends when it has been in order for an hour." bare>
-        <HealthAlerts />
+        {alerts.data ? <HealthAlerts alerts={alerts.data.rows} /> : <ErrorNote error={alerts.error} />}
       </Section>
       <Probe probe={find('probe')} />
       {disk && <DiskSection disk={disk.details as Disk} />}
@@ -43,7 +45,7 @@ function Content() {
 function Components({ components }: { components: readonly Component[] }) {
   return (
     <div className="card list-card">
-      <table className="list" role="table" aria-label="Components">
+      <table className="list components" role="table" aria-label="Components">
         <TableHead headers={['Component', 'Status', 'Since', 'Latency', 'Version', 'What to do']} />
         <tbody role="rowgroup">
           {sortByStatus(components).map((each) => (
