@@ -82,13 +82,12 @@ browser:
 		echo "chromium can't be installed: the tests that need a browser are skipped." >&2; }
 
 check: dev ## formatting, lint, types, import contracts, generated files, retired words, the dashboard
-	@$(BIN)/ruff format --check $(wildcard $(SOURCES))
-	@$(BIN)/ruff check $(wildcard $(SOURCES))
-	@$(BIN)/pyright
-	@$(BIN)/lint-imports --no-cache --no-logo
-	@$(BIN)/python docs/generate.py --check
-	@$(BIN)/python docs/check_words.py
-	@$(NPM) run --silent check
+	@$(BIN)/pyright & types=$$!; code=0; { $(BIN)/ruff format --check $(wildcard $(SOURCES)) && \
+		$(BIN)/ruff check $(wildcard $(SOURCES)) && \
+		$(BIN)/lint-imports --no-cache --no-logo && \
+		$(BIN)/python docs/generate.py --check && \
+		$(BIN)/python docs/check_words.py && \
+		$(NPM) run --silent check; } || code=$$?; wait $$types || code=$$?; exit $$code
 
 fmt: dev ## format, and apply the fixes of ruff
 	@$(BIN)/ruff check --fix --quiet $(wildcard $(SOURCES)) || true

@@ -16,7 +16,7 @@ import pytest
 from playwright.async_api import Browser, Error, Locator, Page, expect
 
 from tests.browser.scene import COOKIE, PASSWORD, Caller, Scene, log_in
-from tests.browser.screens import SCREENS, FaultRecorder, Screen, navigate, open_context, visit
+from tests.browser.screens import SCREENS, FaultRecorder, Screen, navigate, open_context, visit, wait_until_loaded
 
 CLICKABLE = "a[href], button, summary, label:has(input[type=radio]), input[type=checkbox]"
 SIGN_OUT = ("Sign out",)
@@ -205,6 +205,7 @@ async def test_every_control_around_the_screens_can_be_clicked(browser: Browser,
         for region in ("header.top", "aside"):
             assert await crawl(page, scene.http, "/", region, credentials) > 3
         await return_to(page, scene.http, "/", credentials)
+        await wait_until_loaded(page)  # a request that is answered after the session's end is an error of its own
         await page.get_by_role("button", name="Account of").click()
         await page.get_by_role("menuitem", name="Sign out").click()
         await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

@@ -77,15 +77,15 @@ def free_address(port: int) -> str:
 
 
 def eventually(look: Callable[[], T | None], seconds: float = 60, what: str = "it") -> T:
-    """What `look` finds, as soon as it is not None, nor empty, nor False."""
+    """What `look` finds, as soon as it is not None, nor empty, nor False. A look that takes long is rarer."""
     deadline = time.monotonic() + seconds
     while True:
-        late = time.monotonic() > deadline
+        begun = time.monotonic()
         if found := look():
             return found
-        if late:
+        if begun > deadline:
             raise AssertionError(f"{what} did not come within {seconds:g} s")
-        time.sleep(0.1)
+        time.sleep(min(max(0.1, time.monotonic() - begun), 2))
 
 
 def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | None = None, **settings: str) -> None:

@@ -13,6 +13,7 @@ from mailkeep.core.errors import Conflict, OrchestratorBusy
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.operations.recovery_key import service
 from tests.support.client import PASSWORD, Api
+from tests.support.hostile_repository import replace_key
 
 pytestmark = pytest.mark.skipif(restic.find_program() is None, reason="restic is not installed")
 WE = Principal(None, "cli:root", Role.SUPER_ADMIN, ActorType.CLI)
@@ -25,6 +26,7 @@ async def repository(api: Api, tmp_path: Path) -> Repository:
     secrets.write_password(tmp_path / "backup" / "password", secrets.new_password())
     created = Repository.from_settings(api.app.settings.backup, tmp_path / "backup")
     await created.create()
+    replace_key(created)
     return created
 
 
