@@ -54,6 +54,8 @@ from mailkeep.settings import Settings, describe_settings, load_settings
 from tests.support.authenticator import SoftKey
 from tests.support.dns_server import DnsServer
 
+pytestmark = pytest.mark.timeout(300)
+
 ROOT = Path(__file__).parents[3]
 FREE = "127.0.0.1:0"
 ABSENT = "/nonexistent/mailkeep"
@@ -153,7 +155,7 @@ def instance() -> Iterator[Running]:
     ):
         try:
             assert process.stdout
-            assert select.select([process.stdout], [], [], 60)[0], "up printed nothing"
+            assert select.select([process.stdout], [], [], 150)[0], "up printed nothing"
             line = process.stdout.readline()
             assert line, (place / "up.err").read_text()
             yield Running(process, place, json.loads(line))
@@ -173,7 +175,7 @@ def running() -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def root_key(running: Running) -> str:
     """A key of the first administrator, created by the command."""
-    return mailkeep("key", "create", "tests", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
+    return inside("key", "create", "tests", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +188,7 @@ def domain_id(running: Running, root_key: str) -> str:
 @pytest.fixture(scope="module")
 def dora(running: Running, domain_id: str) -> dict[str, Any]:
     """A domain_admin of example.test, created by the command."""
-    made = mailkeep(
+    made = inside(
         "admin", "create", "dora@example.test", "--role", "domain_admin", "--domain", "Example.TEST", "--json",
         data=running.data,
     )  # fmt: skip
@@ -350,7 +352,7 @@ def test_version():
 
 
 def test_openapi_prints_the_document():
-    result = mailkeep("openapi")
+    result = inside("openapi")
     assert result.code == 0
     document = json.loads(result.out)
     assert document["openapi"].startswith("3.1")
@@ -566,14 +568,12 @@ def test_stored_settings_are_changed_beside_a_running_instance(running: Running)
 def test_stored_settings_are_changed_without_a_running_instance():
     with directory() as data:
         assert mailkeep("config", "set", "filter.spam_score=7", "server.hostname=mx.example.test", data=data).code == 0
-        password = mailkeep("config", "set", "outbound.relay=relay.example:25", "outbound.relay_username=we",
+        password = inside("config", "set", "outbound.relay=relay.example:25", "outbound.relay_username=we",
                             "outbound.relay_password=-", data=data, stdin="s3cret\n")  # fmt: skip
         assert password.out.splitlines()[1] == 'outbound.relay_password: (not stored) -> "********"'
-        assert (
-            mailkeep("config", "unset", "filter.spam_score", data=data).out.splitlines()[1] == "Stored as revision 3."
-        )
-        assert mailkeep("config", "rollback", "0", data=data).code == 0
-        assert "s3cret" not in mailkeep("config", "history", "--json", data=data).out
+        assert inside("config", "unset", "filter.spam_score", data=data).out.splitlines()[1] == "Stored as revision 3."
+        assert inside("config", "rollback", "0", data=data).code == 0
+        assert "s3cret" not in inside("config", "history", "--json", data=data).out
 
 
 def test_a_change_without_a_running_instance_does_not_use_what_was_rolled_back():
@@ -588,16 +588,16 @@ def test_a_change_without_a_running_instance_does_not_use_what_was_rolled_back()
 
     with directory() as data:
         asyncio.run(start())
-        stored = mailkeep("config", "set", "ports.imap=2143", data=data).out
+        stored = inside("config", "set", "ports.imap=2143", data=data).out
         assert stored.splitlines()[-1] == "The next start uses: ports.imap."
         asyncio.run(roll_back(1))
-        dry = mailkeep("config", "set", "abuse.sender_per_hour=801", "--dry-run", data=data)
+        dry = inside("config", "set", "abuse.sender_per_hour=801", "--dry-run", data=data)
         assert "Mailkeep does not run" in dry.out
-        stored = mailkeep("config", "set", "abuse.sender_per_hour=801", data=data).out
+        stored = inside("config", "set", "abuse.sender_per_hour=801", data=data).out
         assert "the next start does not use these" in stored.splitlines()[-1]
         settings = asyncio.run(start())
         assert (settings.ports.imap, settings.abuse.sender_per_hour) == (Settings().ports.imap, 801)
-        history = mailkeep("config", "history", "--json", data=data).json["revisions"]
+        history = inside("config", "history", "--json", data=data).json["revisions"]
         assert [(each["n"], each["state"]) for each in history] == [(2, "desired"), (1, "superseded")]
 
 
@@ -654,7 +654,7 @@ def test_doctor_of_a_running_instance(running: Running):
 
 def test_migrate_beside_a_running_instance_has_nothing_to_do(running: Running):
     assert inside("migrate", "--json", data=running.data).json == {"dry_run": False, "migrations": []}
-    assert mailkeep("migrate", data=running.data).out == "Nothing to apply: the schema is up to date.\n"
+    assert inside("migrate", data=running.data).out == "Nothing to apply: the schema is up to date.\n"
 
 
 def test_an_administrator_can_log_in_with_the_password_that_was_printed(
@@ -667,7 +667,7 @@ def test_an_administrator_can_log_in_with_the_password_that_was_printed(
 
 
 def test_a_password_can_be_given_on_standard_input(running: Running):
-    result = mailkeep(
+    result = inside(
         "admin", "create", "sam@example.test", "--role", "super_admin", "--password-stdin",
         data=running.data, stdin="seven green bottles\n",
     )  # fmt: skip
@@ -690,7 +690,7 @@ def test_a_new_password_replaces_the_old_one(running: Running):
     assert result.code == 0
     login = {"email": "paul@example.test", "password": result.json["password"]}
     assert running.call("POST", "/auth/login", login)[0] == 200
-    again = mailkeep("admin", "password", "paul@example.test", data=running.data)
+    again = inside("admin", "password", "paul@example.test", data=running.data)
     assert re.fullmatch(
         r"Administrator paul@example\.test has a new password; all its sessions have ended\.\n"
         r"Password, shown only once: \w{20}\n",
@@ -777,7 +777,7 @@ def test_refusals_have_the_codes_of_the_api(running: Running, line: str, stdin: 
 
 
 def test_a_refusal_without_json_goes_to_standard_error_only(running: Running):
-    result = mailkeep("admin", "password", "nobody@example.test", data=running.data)
+    result = inside("admin", "password", "nobody@example.test", data=running.data)
     assert result == Result(
         1, "", "error: There is no administrator nobody@example.test; `mailkeep admin list` shows all.\n"
     )
@@ -807,7 +807,7 @@ def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
         credential = SoftKey().create(call("/auth/passkeys/register/options")["options"])
         assert call("/auth/passkeys/register/verify", {"credential": credential})["passkey"]["name"] == "Passkey"
     assert running.call("POST", "/auth/login", login)[1]["requires_totp"] is True
-    result = mailkeep("admin", "reset-factors", email, data=running.data)
+    result = inside("admin", "reset-factors", email, data=running.data)
     assert (result.code, result.out) == (
         0,
         f"Administrator {email} has no second factor now; all its sessions have ended.\n",
@@ -840,7 +840,7 @@ def test_the_lost_second_factor_of_a_mailbox_is_reset(running: Running, root_key
     assert call("/me/totp/verify", {"code": code})["totp_enabled"] is True
     connection.close()
     assert running.call("POST", "/me/login", login)[1]["requires_totp"] is True
-    result = mailkeep("mailbox", "reset-factors", address, data=running.data)
+    result = inside("mailbox", "reset-factors", address, data=running.data)
     line = f"The owner of {address} has no second factor now; all sessions of the owner have ended.\n"
     assert (result.code, result.out) == (0, line)
     assert running.call("POST", "/me/login", login)[1]["mailbox"]["second_factor"] is False
@@ -855,7 +855,7 @@ def test_an_identity_is_disconnected(running: Running, dora: dict[str, Any]):
         row = (dora["admin"]["id"], datetime.now(UTC))
         conn.execute("INSERT INTO oidc_identities VALUES (%s, 'https://id.test', 'd', %s)", row)
         conn.execute("UPDATE admins SET oidc_provider = 'acme' WHERE id = %s", row[:1])
-    result = mailkeep("admin", "disconnect", "dora@example.test", data=running.data)
+    result = inside("admin", "disconnect", "dora@example.test", data=running.data)
     assert (result.code, result.out) == (
         0,
         "Administrator dora@example.test is no longer linked to an identity; all its sessions have ended.\n",
@@ -873,16 +873,16 @@ def test_sign_in_blocks_are_listed_and_removed(running: Running):
                 await sign_in_blocks.upsert_block(conn, uuid7(at), new, uuid7(at), at)
 
     asyncio.run(block())
-    listed = mailkeep("sign-in-blocks", "list", data=running.data)
+    listed = inside("sign-in-blocks", "list", data=running.data)
     assert re.search(r"^unknown addresses +alice@example.test +30 ", listed.out, re.MULTILINE)
-    removed = mailkeep("sign-in-blocks", "remove", "ALICE@example.test", data=running.data)
+    removed = inside("sign-in-blocks", "remove", "ALICE@example.test", data=running.data)
     assert removed.out == "Sign-ins to the mailbox alice@example.test from unknown addresses are possible again.\n"
-    (left,) = mailkeep("sign-in-blocks", "list", "--json", data=running.data).json["blocks"]
+    (left,) = inside("sign-in-blocks", "list", "--json", data=running.data).json["blocks"]
     assert (left["address"], left["account"], left["account_kind"]) == ("192.0.2.10", None, None)
-    assert mailkeep("sign-in-blocks", "remove", left["id"], "--json", data=running.data).json["removed"] == [left["id"]]
+    assert inside("sign-in-blocks", "remove", left["id"], "--json", data=running.data).json["removed"] == [left["id"]]
     assert (
         "There is no sign-in block of 192.0.2.10"
-        in mailkeep("sign-in-blocks", "remove", "192.0.2.10", data=running.data).err
+        in inside("sign-in-blocks", "remove", "192.0.2.10", data=running.data).err
     )
 
 
@@ -994,13 +994,13 @@ def test_administrators_are_listed(running: Running, dora: dict[str, Any]):
     assert {"dora@example.test", "admin@localhost"} <= set(emails)
     assert emails[-1] == "admin@localhost"
     assert "password" not in shown[0]
-    title, *rows = mailkeep("admin", "list", data=running.data).out.splitlines()
+    title, *rows = inside("admin", "list", data=running.data).out.splitlines()
     assert title.split()[:2] == ["EMAIL", "ROLE"]
     assert [row.split()[0] for row in rows] == emails
 
 
 def test_a_key_works_within_its_limits(running: Running, dora: dict[str, Any], domain_id: str):
-    result = mailkeep(
+    result = inside(
         "key", "create", "newsletter", "--admin", "dora@example.test", "--domain", "example.test",
         "--rate-limit", "120", "--expires-in-days", "90", "--json",
         data=running.data,
@@ -1065,7 +1065,7 @@ def test_routing_explain_prints_decision_and_deliveries(running: Running, root_k
     assert running.call("POST", "/mailboxes", box, root_key)[0] == 201
     alias = {"domain_id": domain_id, "source_local_part": "sales", "destination": "alice@example.test, x@away.test"}
     assert running.call("POST", "/aliases", alias, root_key)[0] == 201
-    result = mailkeep("routing", "explain", "Sales+spring@example.test", data=running.data)
+    result = inside("routing", "explain", "Sales+spring@example.test", data=running.data)
     assert result.code == 0
     assert result.out.splitlines()[-3:] == [
         "Decision: deliver",
@@ -1186,7 +1186,7 @@ def test_dkim_keys_are_managed(running: Running, domain_id: str, tmp_path: Path)
 
 def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):
     env = {"MAILKEEP_SERVER__HOSTNAME": "mx.example.test", "MAILKEEP_SERVER__ADDRESSES": '["192.0.2.10", "127.0.0.1"]'}
-    lines = mailkeep("dns", "Example.test", data=running.data, env=env).out.splitlines()[2::2]
+    lines = inside("dns", "Example.test", data=running.data, env=env).out.splitlines()[2::2]
     assert lines[:2] == [
         "example.test. 3600 IN MX 10 mx.example.test.",
         'example.test. 3600 IN TXT "v=spf1 mx -all"',
@@ -1256,7 +1256,7 @@ def test_status_reports_a_database_that_does_not_answer(running: Running):
     postmaster = int((running.data / "pg/postmaster.pid").read_text().split()[0])
     os.kill(postmaster, signal.SIGSTOP)
     try:
-        result = mailkeep("status", "--json", data=running.data)
+        result = inside("status", "--json", data=running.data)
     finally:
         os.kill(postmaster, signal.SIGCONT)
     assert result.code == 75
