@@ -15,6 +15,7 @@ from mailkeep.core.errors import RateLimitExceeded, Refusal
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service
 from mailkeep.features.mailflow.abuse.model import SendCharge
+from mailkeep.features.mailflow.sender_checks import service as sender_checks
 from mailkeep.mail.smtp.client import ConnectionLost
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.runtime.tasks import housekeeping
@@ -253,6 +254,26 @@ async def test_suspension_and_rate_limit_precede_sending_not_configured(post: Po
     post.api.app.mta = pool
     assert [answer.status for answer in answers] == [503, 503, 429, 403]
     assert await counts(post.api) == {"shop": SENDER - 1, EXAMPLE: SENDER - 1}
+
+
+async def test_a_sender_beyond_its_limit_has_one_alert_until_its_suspension_is_lifted(post: Post):
+    async def look() -> list[tuple[str, str, str, str]]:
+        await sender_checks.check_again(post.api.app)
+        rows = (await post.api.adam.get("/abuse/alerts")).data
+        return [(each["kind"], each["subject"], each["severity"], each["state"]) for each in rows]
+
+    mailbox = await post.api.mailbox(f"shop@{EXAMPLE}")
+    await send(post, SENDER)
+    await send(post)
+    await send(post)
+    alert = ("sender_rate", f"shop@{EXAMPLE}", "critical")
+    assert await look() == [(*alert, "open")]
+    post.api.clock.advance(minutes=90)
+    assert await look() == [(*alert, "open")]
+    assert (await post.api.adam.post(f"/mailboxes/{mailbox}/unsuspend")).status == 200
+    assert await look() == [(*alert, "open")]
+    post.api.clock.advance(minutes=61)
+    assert await look() == [(*alert, "resolved")]
 
 
 @pytest.mark.parametrize("by_mailbox", [True, False])

@@ -2,11 +2,11 @@
 
 Recipients are counted per rolling hour, for each sender address and each domain, whichever way the mail is submitted
 (`count_sends` in the database is the only place that counts). A message that would exceed `abuse.sender_per_hour` of
-its sender is refused (429 RATE_LIMIT_EXCEEDED, `sender_rate`) and the sender is suspended: the next attempt is refused
-with MAILBOX_SUSPENDED. A message that would exceed `abuse.domain_per_hour` of the domain (`domain_rate`), or that alone
-exceeds a limit (`message_above_threshold`), is only refused. Counts are exact for concurrent calls. They are stored per
-minute: a recipient expires after 60 to 61 minutes, so that no hour has more than the limit. Refused messages and
-messages that were certainly not submitted are not counted.
+its sender is refused (429 RATE_LIMIT_EXCEEDED, `sender_rate`) and the sender is suspended, with an alert
+`sender_rate`: the next attempt is refused with MAILBOX_SUSPENDED. A message that would exceed `abuse.domain_per_hour`
+of the domain (`domain_rate`), or that alone exceeds a limit (`message_above_threshold`), is only refused. Counts are
+exact for concurrent calls. They are stored per minute: a recipient expires after 60 to 61 minutes, so that no hour has
+more than the limit. Refused messages and messages that were certainly not submitted are not counted.
 
 A domain or a mailbox may have limits of its own (`mailflow/thresholds`).
 

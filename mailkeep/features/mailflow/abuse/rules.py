@@ -17,7 +17,11 @@ from mailkeep.features.mailflow.abuse.model import (
     SendVerdict,
     SystemSuspension,
 )
+from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.features.record.events.model import Event
+
+RATE_ALERT = "sender_rate"
+"""The kind of the alert about a sender beyond its limit."""
 
 
 def may_replace(who: Principal, current: SenderSuspension | None) -> bool:
@@ -36,6 +40,12 @@ def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at:
     """The suspension of a sender that exceeded its limit of recipients per hour."""
     reason = f"More than {threshold} recipients within an hour."
     return rules_suspension(suspension_id, charge.sender, charge.domain_id, reason, at)
+
+
+def rate_problem(suspension: SenderSuspension) -> AlertProblem:
+    """The alert about a sender that is suspended because of its limit."""
+    reason = f"{suspension.reason} Sending is suspended. Look at the mail and the sign-ins before you lift that."
+    return AlertProblem(RATE_ALERT, suspension.address_key, suspension.domain_id, "critical", reason)
 
 
 def rules_suspension(

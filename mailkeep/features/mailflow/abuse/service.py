@@ -29,6 +29,8 @@ from mailkeep.features.mailflow.abuse.model import (
     SendingStatus,
     SendVerdict,
 )
+from mailkeep.features.record.alerts import service as alerts
+from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
@@ -164,9 +166,24 @@ async def uncount_forwards(conn: Conn, charge_ids: Collection[str]) -> None:
 async def _suspend_for_rate(
     conn: Conn, who: Principal, at: datetime, checked: Sequence[tuple[SendCharge, SendVerdict]]
 ) -> None:
+    problems: list[AlertProblem] = []
     for charge, verdict in checked:
         if verdict.kind == "sender_rate":
-            await _suspend_by_rules(conn, who, at, rules.rate_suspension(uuid7(at), charge, verdict.limit or 0, at))
+            suspension = rules.rate_suspension(uuid7(at), charge, verdict.limit or 0, at)
+            if await _suspend_by_rules(conn, who, at, suspension):
+                problems.append(rules.rate_problem(suspension))
+    if problems:
+        subjects = {each.subject for each in problems}
+        await alerts.report(conn, at, "abuse", problems, kinds=[rules.RATE_ALERT], subjects=subjects)
+
+
+async def report_suspended(conn: Conn, at: datetime) -> None:
+    """End the alerts about senders beyond their limit whose suspension was lifted. Run it as the last thing in a
+    transaction, every few minutes.
+    """
+    subjects = await alerts.list_subjects(conn, "abuse", [rules.RATE_ALERT])
+    found = [rules.rate_problem(each) for each in await store.list_by_rules(conn, subjects)]
+    await alerts.report(conn, at, "abuse", found, kinds=[rules.RATE_ALERT], subjects=subjects)
 
 
 async def suspend_by_rules(conn: Conn, at: datetime, sender: Address, domain_id: UUID | None, reason: str) -> bool:
@@ -177,13 +194,14 @@ async def suspend_by_rules(conn: Conn, at: datetime, sender: Address, domain_id:
     return True
 
 
-async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> None:
+async def _suspend_by_rules(conn: Conn, who: Principal, at: datetime, suspension: SenderSuspension) -> bool:
     actor = replace(_RULES, ip_address=who.ip_address, user_agent=who.user_agent, request_id=who.request_id)
     if not await store.upsert(conn, suspension):
-        return
+        return False
     before, after = _audit_sender_fields(suspension, None), _audit_sender_fields(suspension, suspension)
     await audit.record(conn, actor, at, AuditAction("sender.suspend", _target_sender(suspension), before, after))
     await events.emit(conn, at, rules.suspension_event(suspension))
+    return True
 
 
 async def page(conn: Conn, who: Principal, domain_id: UUID | None, page_request: PageRequest) -> Page[SenderSuspension]:

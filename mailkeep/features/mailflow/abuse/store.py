@@ -69,6 +69,14 @@ async def lock_and_find(conn: Conn, address_key: str) -> SenderSuspension | None
     return await find(conn, address_key)
 
 
+async def list_by_rules(conn: Conn, address_keys: Collection[str]) -> list[SenderSuspension]:
+    """Those of these addresses that the rules have suspended."""
+    cursor = await conn.execute(
+        _SELECT + " WHERE s.address_key = ANY(%(keys)s) AND s.by_kind = 'rules'", {"keys": list(address_keys)}
+    )
+    return [SenderSuspension(**row) for row in await cursor.fetchall()]
+
+
 async def find_by_id(conn: Conn, suspension_id: UUID) -> SenderSuspension | None:
     """The suspension with this ID."""
     cursor = await conn.execute(_SELECT + " WHERE s.id = %(id)s", {"id": suspension_id})

@@ -57,6 +57,7 @@ async def check_again(app: App) -> None:
         busy = await store.find_busy_days(conn, day, day - _DAYS_BEFORE, _LEAST_BITS)
         found = [problem for each in busy if (problem := rules.new_recipients(each))]
         await alerts.report(conn, at, "abuse", found, kinds=["new_recipients"])
+        await abuse.report_suspended(conn, at)
 
 
 async def prune(app: App) -> None:
