@@ -34,7 +34,10 @@ _STORED_COUNTERS = {
     "filter_lessons": ("Messages that owners moved to or from Junk, by what the filter learned.", ("outcome",)),
     "reports": ("Mailed DMARC, TLS and abuse reports by outcome.", ("outcome",)),
     "submissions": ("Messages submitted by SMTP with an API key, by outcome.", ("outcome",)),
-    "logins": ("Attempts to sign in with a password, by protocol and result.", ("protocol", "result")),
+    "logins": (
+        "Logins, by protocol and result; at the dashboard with a password, passkey or OIDC.",
+        ("protocol", "result"),
+    ),
     "webhook_attempts": ("Webhook delivery attempts by outcome.", ("outcome",)),
 }
 # From the database too: the counters `NAME_bucket` by the upper bound, and `NAME_milliseconds`.

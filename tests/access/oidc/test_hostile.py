@@ -238,10 +238,12 @@ def by_pss(provider: Provider) -> None:
 
 
 async def test_a_good_token_opens_a_session(api: Api, provider: Provider, visitor: Visitor):
+    api.app.counters.drain()
     for name, prepare in [*GOOD, ("ES256", by_curve), ("PS256", by_pss)]:
         begin_again(api, provider)
         prepare(provider)
         assert ended(await visitor.log_in(provider)) == ("/", {}), name
+    assert (("logins", ("http", "success")), len(GOOD) + 2) in list(api.app.counters.drain())
 
 
 # The redirect back

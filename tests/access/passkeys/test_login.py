@@ -48,8 +48,10 @@ async def test_a_passkey_alone_opens_a_session(api: Api):
         "userVerification": "required",
     }
     (api.app.data_dir / "initial-admin").write_text("secret")
+    api.app.counters.drain()
     opened = await log_in(api.nobody, key)
     assert opened.status == 200
+    assert (("logins", ("http", "success")), 1) in list(api.app.counters.drain())
     assert opened.data.keys() == {"admin", "session_id", "expires_at"}
     assert (opened.data["admin"]["id"], opened.data["admin"]["passkeys"]) == (str(ADMIN_IDS["sue"]), 1)
     cookie = opened.headers["set-cookie"]

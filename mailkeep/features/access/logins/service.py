@@ -69,7 +69,7 @@ async def login(
             result = await continue_login(app, conn, call, account, at) if account.self_service else None
         if result is None:
             failed = FailedLogin(label, kind) if account is None else replace(FailedLogin.of(account), label=label)
-            await record_failed_login(conn, call, at, failed, type(refusal))
+            await record_failed_login(app, conn, call, at, failed, type(refusal))
     if result is None:
         raise refusal
     _remove_initial_password(app, result)
@@ -139,7 +139,7 @@ async def _verify_code(
     key = second_factors.failures_key(account.id, source_of(call.ip_address) if account.known_source else None)
     refusal = await second_factors.verify_code(conn, app.vault, account.id, code, at, key)
     if isinstance(refusal, TotpInvalid):
-        await record_failed_login(conn, call, at, FailedLogin.of(account), TotpInvalid)
+        await record_failed_login(app, conn, call, at, FailedLogin.of(account), TotpInvalid)
     return refusal
 
 
@@ -211,7 +211,6 @@ async def _verify_password(
         if is_right:
             async with app.db.tx() as conn:
                 await sign_ins.succeed(conn, attempt)
-        app.counters.add("logins", "http", "success" if is_right else "failed")
     return account, is_right
 
 
@@ -266,12 +265,14 @@ async def open_session(
         if admin is not None
         else sessions.owner_principal(call, account.name, account.mailbox, session.id)
     )
+    app.counters.add("logins", "http", "success")
     details = {"method": method} if method else {}
     await audit.record(conn, who, at, AuditAction("auth.login", AuditTarget("session", session.id), details=details))
     return CompletedLogin(account, session, cookie, admin)
 
 
 async def record_failed_login(
+    app: App,
     conn: Conn,
     call: Call,
     at: datetime,
@@ -279,7 +280,8 @@ async def record_failed_login(
     refusal: type[Refusal] = InvalidCredentials,
     **details: str,
 ) -> None:
-    """Write a failed login to the audit log."""
+    """Count a failed login, and write it to the audit log."""
+    app.counters.add("logins", "http", "failed")
     if failed.kind == "admin":
         who = sessions.caller_principal(call, failed.label, Role.DOMAIN_ADMIN, None, None)
     else:

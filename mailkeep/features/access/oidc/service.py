@@ -320,7 +320,9 @@ async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, refusal: 
             elif not isinstance(refusal, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"
                 failed = FailedLogin(attempt.label, account_id=attempt.admin_id)
-                await logins.record_failed_login(conn, call, at, failed, type(refusal), method=method, reason=reason)
+                await logins.record_failed_login(
+                    app, conn, call, at, failed, type(refusal), method=method, reason=reason
+                )
     except Unavailable:
         log.warning("refused login not recorded in the audit log", provider=attempt.provider.id, reason=reason)
 

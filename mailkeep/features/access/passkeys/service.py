@@ -271,15 +271,15 @@ async def _open_session(
     """Open the session, or return the refusal, which is recorded; `assertion` is None if it is not valid."""
     account, passkey, alone = attempt.account, attempt.passkey, attempt.token is None
     if account is None or passkey is None or assertion is None:
-        return await _record_refusal(conn, call, attempt, at, "unknown" if passkey is None else "rejected")
+        return await _record_refusal(app, conn, call, attempt, "unknown" if passkey is None else "rejected")
     if not rules.matches_registration(passkey, attempt.response, assertion, alone=alone):
-        return await _record_refusal(conn, call, attempt, at, "rejected")
+        return await _record_refusal(app, conn, call, attempt, "rejected")
     if refusal := logins.self_service_refusal(account):
-        return await _record_refusal(conn, call, attempt, at, "self_service", refusal)
+        return await _record_refusal(app, conn, call, attempt, "self_service", refusal)
     if not await accounts.lock(conn, account.ref) or await store.find(conn, account.id, passkey.id) is None:
-        return await _record_refusal(conn, call, attempt, at, "unknown")
+        return await _record_refusal(app, conn, call, attempt, "unknown")
     if not await store.record_use(conn, passkey.id, assertion, at):
-        return await _record_refusal(conn, call, attempt, at, "counter")
+        return await _record_refusal(app, conn, call, attempt, "counter")
     if attempt.token is not None and not await logins.end_pending(conn, attempt.token):
         return SessionInvalid(logins.EXPIRED_SIGN_IN)
     method = "passkey" if alone else "password+passkey"
@@ -288,12 +288,14 @@ async def _open_session(
 
 
 async def _record_refusal(
-    conn: Conn, call: Call, attempt: _PasskeyAttempt, at: datetime, reason: str, refusal: Refusal | None = None
+    app: App, conn: Conn, call: Call, attempt: _PasskeyAttempt, reason: str, refusal: Refusal | None = None
 ) -> Refusal:
     account = attempt.account
     refusal = refusal or InvalidCredentials("The passkey was not accepted. Try another one, or sign in another way.")
     failed = FailedLogin.of(account) if account else FailedLogin(_UNKNOWN, attempt.kind)
-    await logins.record_failed_login(conn, call, at, failed, type(refusal), method="passkey", reason=reason)
+    await logins.record_failed_login(
+        app, conn, call, app.clock(), failed, type(refusal), method="passkey", reason=reason
+    )
     return refusal
 
 

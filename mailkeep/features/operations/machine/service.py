@@ -35,7 +35,7 @@ def measure_disk(folder: Path) -> DiskUsage:
     return DiskUsage(
         used_bytes=(found.f_blocks - found.f_bfree) * found.f_frsize,
         free_bytes=found.f_bavail * found.f_frsize,
-        total_bytes=found.f_blocks * found.f_frsize,
+        total_bytes=(found.f_blocks - found.f_bfree + found.f_bavail) * found.f_frsize,  # without what root reserves
         used_inodes=found.f_files - found.f_ffree,
         free_inodes=found.f_favail,
         total_inodes=found.f_files,
