@@ -198,6 +198,20 @@ async def test_the_sender_is_the_one_that_mail_counts_for(api: Api):
     assert row["address"] == SHOP
 
 
+async def test_a_domain_admin_can_not_begin_again_by_suspending_and_lifting(api: Api):
+    """Nor keep the rules from suspending a sender with a suspension that it can lift."""
+    box = await api.mailbox(SHOP)
+    await happen(api, Mail(70, 30))
+    await service.check(api.app)
+    for action in ("suspend", "unsuspend", "suspend"):
+        assert (await api.dora.post(f"/mailboxes/{box}/{action}", {})).status == 200
+    await happen(api, Mail(70, 30))
+    await service.check(api.app)
+    assert (await api.dora.post(f"/mailboxes/{box}/unsuspend")).code == "FORBIDDEN"
+    assert (await api.adam.post(f"/mailboxes/{box}/unsuspend")).status == 200
+    assert await api.sql("SELECT FROM sender_outcomes") == []
+
+
 async def test_senders_below_the_minimum_are_added_up_by_domain(api: Api):
     """As with a stolen API key and changing senders: an alert about the domain, and nobody is suspended."""
     for number in range(4):
