@@ -212,6 +212,28 @@ async def test_a_domain_admin_can_not_begin_again_by_suspending_and_lifting(api:
     assert await api.sql("SELECT FROM sender_outcomes") == []
 
 
+async def test_mail_of_a_client_counts_for_the_mailbox_that_logged_in(api: Api):
+    """Whatever aliases or addresses of others it may use, and their owners stay as they were."""
+    await api.mailbox(SHOP)
+    await api.mailbox(f"info@{OTHER}")
+    for number, domain in enumerate([EXAMPLE, OTHER, EXAMPLE]):
+        await api.sql(
+            "INSERT INTO submission_envelopes (queue_id, login, sender, recipients, client, created_at) "
+            "VALUES (%(id)s, %(login)s, '', '{}', '', %(at)s)",
+            id=f"Q{number}",
+            login="Shop@" + EXAMPLE,
+            at=api.clock(),
+        )
+        sender = f"info@{domain}"
+        columns = {"source": "smtp", "mail_from": sender, "queue_id": f"Q{number}"}
+        await happen(api, Mail(60, 40), sender=sender, domain=domain, **columns)
+    await service.check(api.app)
+    [alert] = (await api.dora.get("/abuse/alerts")).data
+    assert (alert["subject"], alert["domain_id"]) == (SHOP, str(DOMAIN_IDS[EXAMPLE]))
+    [row] = (await api.sue.get("/abuse/suspensions")).data
+    assert (row["address"], row["domain_id"]) == (SHOP, str(DOMAIN_IDS[EXAMPLE]))
+
+
 async def test_senders_below_the_minimum_are_added_up_by_domain(api: Api):
     """As with a stolen API key and changing senders: an alert about the domain, and nobody is suspended."""
     for number in range(4):

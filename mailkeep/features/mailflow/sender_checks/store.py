@@ -46,15 +46,16 @@ async def set_position(conn: Conn, tx: str, event_id: UUID) -> None:
 
 
 async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[SenderEvent]:
-    """The next visible events of the feed. The author of a message is the one that `mailflow/abuse` counts it for, as
-    far as the history knows: the envelope sender of a mail client's mail, else From.
+    """The next visible events of the feed. The author of a message is the one that `mailflow/abuse` counts it for: the
+    mailbox that logged in, with its own domain; if it is deleted, the envelope sender of a mail client's mail; else From.
     """
     cursor = await conn.execute(
         """
-        SELECT e.tx::text AS tx, e.id, e.kind, e.created_at AS at, o.id AS domain_id, o.name AS domain,
-               e.domain_id IS NULL OR o.id IS NOT NULL AS has_domain,
-               coalesce(CASE WHEN m.source = 'smtp' AND m.api_key_id IS NULL AND m.mail_from <> '' THEN m.mail_from
-                             ELSE m.from_address END, '') AS author,
+        SELECT e.tx::text AS tx, e.id, e.kind, e.created_at AS at, coalesce(b.domain_id, o.id) AS domain_id,
+               o.name AS domain, e.domain_id IS NULL OR o.id IS NOT NULL AS has_domain,
+               coalesce(b.address_key,
+                        CASE WHEN m.source = 'smtp' AND m.api_key_id IS NULL AND m.mail_from <> '' THEN m.mail_from
+                        ELSE m.from_address END, '') AS author,
                coalesce(m.source = 'system', false) AS is_forwarded,
                coalesce(e.data->>'bounce_type' = 'temporary', false) AS is_temporary,
                e.kind = 'mail.bounced' AND EXISTS (
@@ -72,6 +73,8 @@ async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[S
         ) e
         LEFT JOIN messages m ON m.id = e.message_id AND m.direction = 'outbound'
          AND e.kind IN ('mail.sent', 'mail.delivered', 'mail.bounced', 'mail.failed', 'mail.complained')
+        LEFT JOIN submission_envelopes s ON s.queue_id = m.queue_id AND m.source = 'smtp' AND m.api_key_id IS NULL
+        LEFT JOIN mailboxes b ON b.address_key = lower(s.login) AND b.deleted_at IS NULL
         LEFT JOIN domains d ON d.id = e.domain_id
         LEFT JOIN domains o ON o.id = coalesce(d.alias_of, d.id)
         ORDER BY e.tx, e.id
