@@ -234,6 +234,16 @@ async def test_mail_of_a_client_counts_for_the_mailbox_that_logged_in(api: Api):
     assert (row["address"], row["domain_id"]) == (SHOP, str(DOMAIN_IDS[EXAMPLE]))
 
 
+async def test_what_was_counted_while_the_clock_was_ahead_does_not_count(api: Api):
+    api.clock.advance(days=30)
+    await happen(api, Mail(60, 40))
+    await service.check(api.app)
+    api.clock.advance(days=-30)
+    await happen(api, Mail(60, 40))
+    await service.check(api.app)
+    assert await alerts_of(api.sue) == []
+
+
 async def test_senders_below_the_minimum_are_added_up_by_domain(api: Api):
     """As with a stolen API key and changing senders: an alert about the domain, and nobody is suspended."""
     for number in range(4):

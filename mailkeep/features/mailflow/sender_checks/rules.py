@@ -200,3 +200,10 @@ def new_recipients(days: RecipientDays) -> AlertProblem | None:
 def window_starts(at: datetime) -> list[datetime]:
     """The beginning of each window: of its first quarter of an hour."""
     return [slot_of(at - timedelta(hours=hours)) for hours in HOURS]
+
+
+def latest_slot(at: datetime) -> datetime:
+    """The end of all windows. Slots after `at` come from another machine's clock; those more than an hour ahead were
+    written before the clock was set back, and do not count.
+    """
+    return at + timedelta(hours=1)

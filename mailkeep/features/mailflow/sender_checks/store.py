@@ -154,8 +154,10 @@ async def add_recipients(conn: Conn, counts: SenderCounts) -> None:
     )
 
 
-async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, datetime]) -> list[CheckedSender]:
-    """The sums of senders over windows: the beginning of each by its hours, the longest last."""
+async def read_sums(
+    conn: Conn, senders: Collection[str], starts: dict[int, datetime], until: datetime
+) -> list[CheckedSender]:
+    """The sums of senders over windows, which end at `until`: the beginning of each by its hours, the longest last."""
     hours, begin = list(starts), list(starts.values())
     cursor = await conn.execute(
         """
@@ -164,10 +166,10 @@ async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, date
                sum(s.complaints)::bigint AS complaints
         FROM sender_outcomes s
         JOIN unnest(%(hours)s::integer[], %(begin)s::timestamptz[]) w (hours, begin) ON s.slot >= w.begin
-        WHERE s.sender = ANY(%(senders)s) AND s.slot >= %(since)s
+        WHERE s.sender = ANY(%(senders)s) AND s.slot >= %(since)s AND s.slot < %(until)s
         GROUP BY s.sender, w.hours ORDER BY s.sender, w.hours
         """,
-        {"senders": list(senders), "hours": hours, "begin": begin, "since": min(begin)},
+        {"senders": list(senders), "hours": hours, "begin": begin, "since": min(begin), "until": until},
     )
     windows: dict[str, list[WindowSums]] = {}
     domains: dict[str, UUID | None] = {}
@@ -178,8 +180,10 @@ async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, date
     return [CheckedSender(sender, domains[sender], sums) for sender, sums in windows.items()]
 
 
-async def sum_small_senders(conn: Conn, hours: int, since: datetime, minimum: int) -> list[CheckedSender]:
-    """The sums since a time, by domain (name), of the senders that have less than `minimum` outcomes each, where they
+async def sum_small_senders(
+    conn: Conn, hours: int, since: datetime, until: datetime, minimum: int
+) -> list[CheckedSender]:
+    """The sums between two times, by domain (name), of the senders that have less than `minimum` outcomes each, where they
     have as many together.
     """
     cursor = await conn.execute(
@@ -189,13 +193,13 @@ async def sum_small_senders(conn: Conn, hours: int, since: datetime, minimum: in
         FROM (
             SELECT s.domain_id, sum(s.outcomes) AS outcomes, sum(s.unknown) AS unknown, sum(s.delivered) AS delivered
             FROM sender_outcomes s
-            WHERE s.slot >= %(since)s AND NOT starts_with(s.sender, forward_subject(''))
+            WHERE s.slot >= %(since)s AND s.slot < %(until)s AND NOT starts_with(s.sender, forward_subject(''))
             GROUP BY s.domain_id, s.sender HAVING sum(s.outcomes) < %(minimum)s
         ) t
         JOIN domains d ON d.id = t.domain_id
         GROUP BY d.id, d.name HAVING sum(t.outcomes) >= %(minimum)s AND sum(t.unknown) > 0
         """,
-        {"since": since, "minimum": minimum},
+        {"since": since, "until": until, "minimum": minimum},
     )
     return [
         CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
