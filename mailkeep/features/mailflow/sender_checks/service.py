@@ -119,9 +119,7 @@ async def _check_small_senders(app: App, conn: Conn, at: datetime) -> list[Alert
     minimum = RateMinimum(app.settings.abuse.bounce_minimum, app.settings.abuse.complaint_minimum)
     begin = rules.slot_of(at - timedelta(hours=_HOURS_OF_SMALL))
     found: list[AlertProblem] = []
-    for each in await store.sum_small_senders(
-        conn, _HOURS_OF_SMALL, begin, rules.latest_slot(at), minimum.bounces
-    ):
+    for each in await store.sum_small_senders(conn, _HOURS_OF_SMALL, begin, rules.latest_slot(at), minimum.bounces):
         limits = await thresholds.of_domain(app, conn, each.sender)
         if problem := rules.small_senders_problem(each, limits, minimum):
             found.append(problem)

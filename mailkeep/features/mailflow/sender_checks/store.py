@@ -47,7 +47,8 @@ async def set_position(conn: Conn, tx: str, event_id: UUID) -> None:
 
 async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[SenderEvent]:
     """The next visible events of the feed. The author of a message is the one that `mailflow/abuse` counts it for: the
-    mailbox that logged in, with its own domain; if it is deleted, the envelope sender of a mail client's mail; else From.
+    mailbox that logged in, with its own domain; if it is deleted, the envelope sender of a mail client's mail; else
+    From.
     """
     cursor = await conn.execute(
         """
@@ -183,8 +184,8 @@ async def read_sums(
 async def sum_small_senders(
     conn: Conn, hours: int, since: datetime, until: datetime, minimum: int
 ) -> list[CheckedSender]:
-    """The sums between two times, by domain (name), of the senders that have less than `minimum` outcomes each, where they
-    have as many together.
+    """The sums between two times, by domain (name), of the senders that have less than `minimum` outcomes each, where
+    they have as many together.
     """
     cursor = await conn.execute(
         """
