@@ -286,7 +286,7 @@ async def test_what_several_undo_at_the_same_time_is_undone_once(api: Api):
 
 async def test_an_incident_can_be_undone_while_it_is_carried_out(api: Api, monkeypatch: pytest.MonkeyPatch):
     alice = await api.mailbox(ALICE)
-    carry_out = service._carry_out_action  # pyright: ignore[reportPrivateUsage]
+    carry_out = service._carry_out_action
 
     async def interrupted(app: App, who: Principal, incident_id: UUID, state: ActionState) -> None:
         if state.action == "block_app_passwords":
