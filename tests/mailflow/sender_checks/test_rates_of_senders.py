@@ -234,6 +234,17 @@ async def test_mail_of_a_client_counts_for_the_mailbox_that_logged_in(api: Api):
     assert (row["address"], row["domain_id"]) == (SHOP, str(DOMAIN_IDS[EXAMPLE]))
 
 
+async def test_copies_to_recipients_that_do_not_exist_are_an_alert_about_the_domain(api: Api):
+    """Nobody is suspended: mail of anybody is forwarded."""
+    await happen(api, Mail(150, 50), sender="somebody@elsewhere.test", source="system")
+    await service.check(api.app)
+    await service.check_again(api.app)
+    [alert] = (await api.dora.get("/abuse/alerts")).data
+    assert (alert["kind"], alert["subject"], alert["severity"]) == ("bounce_rate", EXAMPLE, "critical")
+    assert "of forwarded copies" in alert["reason"]
+    assert (await api.sue.get("/abuse/suspensions")).data == []
+
+
 async def test_what_was_counted_while_the_clock_was_ahead_does_not_count(api: Api):
     api.clock.advance(days=30)
     await happen(api, Mail(60, 40))

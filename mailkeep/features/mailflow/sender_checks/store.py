@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
@@ -202,10 +203,22 @@ async def sum_small_senders(
         """,
         {"since": since, "until": until, "minimum": minimum},
     )
-    return [
-        CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
-        for row in await cursor.fetchall()
-    ]
+    return _to_senders(await cursor.fetchall(), hours)
+
+
+async def sum_forwarded(conn: Conn, hours: int, since: datetime, until: datetime, minimum: int) -> list[CheckedSender]:
+    """The sums between two times of the copies that a domain (name) forwarded, of domains with at least `minimum`."""
+    cursor = await conn.execute(
+        """
+        SELECT d.name AS sender, d.id AS domain_id, sum(s.outcomes)::bigint AS outcomes,
+               sum(s.unknown)::bigint AS unknown, sum(s.delivered)::bigint AS delivered
+        FROM domains d JOIN sender_outcomes s ON s.sender = forward_subject(d.name) AND s.domain_id = d.id
+        WHERE s.slot >= %(since)s AND s.slot < %(until)s
+        GROUP BY d.id, d.name HAVING sum(s.outcomes) >= %(minimum)s AND sum(s.unknown) > 0
+        """,
+        {"since": since, "until": until, "minimum": minimum},
+    )
+    return _to_senders(await cursor.fetchall(), hours)
 
 
 async def find_busy_days(conn: Conn, day: date, since: date, least_bits: int) -> list[RecipientDays]:
@@ -236,6 +249,13 @@ async def delete_before(conn: Conn, before: datetime, forwards_before: datetime)
         {"before": before, "forwards": forwards_before},
     )
     await conn.execute("DELETE FROM sender_recipients WHERE day < %(day)s", {"day": forwards_before.date()})
+
+
+def _to_senders(rows: list[dict[str, Any]], hours: int) -> list[CheckedSender]:
+    return [
+        CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
+        for row in rows
+    ]
 
 
 def _number(seen: bytes) -> int:
