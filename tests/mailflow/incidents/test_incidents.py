@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
+from mailkeep.app import App
 from mailkeep.core.clock import iso
+from mailkeep.core.principal import Principal
 from mailkeep.core.secret import token_hash
-from mailkeep.features.mailflow.incidents import actions
+from mailkeep.features.mailflow.incidents import actions, service
+from mailkeep.features.mailflow.incidents.model import ActionState
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from tests.plugins.post import Post, letter
 from tests.support.builders import list_audit_entries
@@ -266,6 +270,35 @@ async def test_a_failed_action_leaves_the_others_and_can_be_repeated(api: Api, m
     suspensions = await api.sql("SELECT id FROM suspensions")
     assert len(suspensions) == 1
     assert (await undone(api.dora, incident_id))["suspend"] == "restored"
+
+
+async def test_what_several_undo_at_the_same_time_is_undone_once(api: Api):
+    alice = await api.mailbox(ALICE)
+    incident = await opened(api.adam, "mailbox", alice, *OF_A_MAILBOX)
+    answers = await asyncio.gather(*[api.adam.post(f"/abuse/incidents/{incident}/undo") for _ in range(4)])
+    assert {each.status for each in answers} <= {200, 409}
+    found = results(await api.adam.get(f"/abuse/incidents/{incident}"), "undo")
+    assert found == dict.fromkeys(OF_A_MAILBOX, "restored") | {
+        "disable_app_passwords": "unchanged",
+        "end_sessions": "not_restorable",
+    }
+
+
+async def test_an_incident_can_be_undone_while_it_is_carried_out(api: Api, monkeypatch: pytest.MonkeyPatch):
+    alice = await api.mailbox(ALICE)
+    carry_out = service._carry_out_action
+
+    async def interrupted(app: App, who: Principal, incident_id: UUID, state: ActionState) -> None:
+        if state.action == "block_app_passwords":
+            await undone(api.sue, str(incident_id))
+        await carry_out(app, who, incident_id, state)
+
+    monkeypatch.setattr(service, "_carry_out_action", interrupted)
+    answer = await open_incident(api.adam, "mailbox", alice, *OF_A_MAILBOX)
+    assert answer.data["undone_at"]
+    assert (results(answer)["suspend"], results(answer, "undo")["suspend"]) == ("done", "restored")
+    assert (results(answer)["end_sessions"], results(answer, "undo")["end_sessions"]) == ("failed", "unchanged")
+    assert await api.sql("SELECT FROM restrictions") == []
 
 
 async def test_a_repeated_call_with_the_same_key_opens_one_incident(api: Api):

@@ -198,6 +198,63 @@ async def test_the_sender_is_the_one_that_mail_counts_for(api: Api):
     assert row["address"] == SHOP
 
 
+async def test_a_domain_admin_can_not_begin_again_by_suspending_and_lifting(api: Api):
+    """Nor keep the rules from suspending a sender with a suspension that it can lift."""
+    box = await api.mailbox(SHOP)
+    await happen(api, Mail(70, 30))
+    await service.check(api.app)
+    for action in ("suspend", "unsuspend", "suspend"):
+        assert (await api.dora.post(f"/mailboxes/{box}/{action}", {})).status == 200
+    await happen(api, Mail(70, 30))
+    await service.check(api.app)
+    assert (await api.dora.post(f"/mailboxes/{box}/unsuspend")).code == "FORBIDDEN"
+    assert (await api.adam.post(f"/mailboxes/{box}/unsuspend")).status == 200
+    assert await api.sql("SELECT FROM sender_outcomes") == []
+
+
+async def test_mail_of_a_client_counts_for_the_mailbox_that_logged_in(api: Api):
+    """Whatever aliases or addresses of others it may use, and their owners stay as they were."""
+    await api.mailbox(SHOP)
+    await api.mailbox(f"info@{OTHER}")
+    for number, domain in enumerate([EXAMPLE, OTHER, EXAMPLE]):
+        await api.sql(
+            "INSERT INTO submission_envelopes (queue_id, login, sender, recipients, client, created_at) "
+            "VALUES (%(id)s, %(login)s, '', '{}', '', %(at)s)",
+            id=f"Q{number}",
+            login="Shop@" + EXAMPLE,
+            at=api.clock(),
+        )
+        sender = f"info@{domain}"
+        columns = {"source": "smtp", "mail_from": sender, "queue_id": f"Q{number}"}
+        await happen(api, Mail(60, 40), sender=sender, domain=domain, **columns)
+    await service.check(api.app)
+    [alert] = (await api.dora.get("/abuse/alerts")).data
+    assert (alert["subject"], alert["domain_id"]) == (SHOP, str(DOMAIN_IDS[EXAMPLE]))
+    [row] = (await api.sue.get("/abuse/suspensions")).data
+    assert (row["address"], row["domain_id"]) == (SHOP, str(DOMAIN_IDS[EXAMPLE]))
+
+
+async def test_copies_to_recipients_that_do_not_exist_are_an_alert_about_the_domain(api: Api):
+    """Nobody is suspended: mail of anybody is forwarded."""
+    await happen(api, Mail(150, 50), sender="somebody@elsewhere.test", source="system")
+    await service.check(api.app)
+    await service.check_again(api.app)
+    [alert] = (await api.dora.get("/abuse/alerts")).data
+    assert (alert["kind"], alert["subject"], alert["severity"]) == ("bounce_rate", EXAMPLE, "critical")
+    assert "of forwarded copies" in alert["reason"]
+    assert (await api.sue.get("/abuse/suspensions")).data == []
+
+
+async def test_what_was_counted_while_the_clock_was_ahead_does_not_count(api: Api):
+    api.clock.advance(days=30)
+    await happen(api, Mail(60, 40))
+    await service.check(api.app)
+    api.clock.advance(days=-30)
+    await happen(api, Mail(60, 40))
+    await service.check(api.app)
+    assert await alerts_of(api.sue) == []
+
+
 async def test_senders_below_the_minimum_are_added_up_by_domain(api: Api):
     """As with a stolen API key and changing senders: an alert about the domain, and nobody is suspended."""
     for number in range(4):

@@ -24,6 +24,9 @@ DAY = 1440
         ({0: "w", DAY - 1: "w", DAY: "w", 2 * DAY: "w"}, {0: "opened", DAY: "reminder", 2 * DAY: "reminder"}),
         ({0: "w", 1: "", 61: "", 62: "w"}, {0: "opened", 61: "resolved", 62: "opened"}),
         ({0: ""}, {}),
+        # The clock was a month ahead, and was set back.
+        ({30 * DAY: "w", 30 * DAY + 1: "", 0: "", 60: ""}, {30 * DAY: "opened", 60: "resolved"}),
+        ({30 * DAY: "w", 0: "w", DAY: "w"}, {30 * DAY: "opened", DAY: "reminder"}),
     ],
 )
 async def test_a_problem_is_reported_as_often_as_needed(api: Api, seen: dict[int, str], reported: dict[int, str]):

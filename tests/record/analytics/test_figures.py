@@ -128,6 +128,9 @@ async def test_tags_and_keys_have_figures_of_their_own(post: Post, monkeypatch: 
     assert (await read(post.api.sue, api_key_id=key_id))["messages"] == 1
     (row,) = await read(post.api.sue, "api-keys")
     assert (row["api_key_id"], row["name"], row["accepted"]) == (str(key_id), "Shop", 1)
+    for other in (post.api.adam, post.api.dora):  # GET /api-keys does not show them the key either
+        (row,) = await read(other, "api-keys")
+        assert (row["api_key_id"], row["name"], row["accepted"]) == (str(key_id), None, 1)
 
 
 async def test_tables_and_refusals(post: Post):

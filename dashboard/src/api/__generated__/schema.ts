@@ -5863,7 +5863,7 @@ export interface components {
             rate_limit: number;
             scoped_domain_ids: string[];
         };
-        /** @description Figures of mail that was sent with an API key; `name` is null if it was deleted. */
+        /** @description Figures of mail sent with an API key; `name` is null if it was deleted, or is hidden by GET /api-keys. */
         ApiKeyRow: {
             accepted: number;
             /** Format: uuid */

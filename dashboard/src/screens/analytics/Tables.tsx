@@ -77,7 +77,7 @@ export function useTables(query: Query): readonly FigureTable[] {
   }))
   const ofKeys = toTable('API keys', 'api-keys', keys, (row) => ({
     id: row.api_key_id,
-    name: nameOf(row.api_key_id, row.name),
+    name: row.name ?? `key of another administrator, or deleted (${row.api_key_id.slice(0, 8)}…)`,
     filter: row.name === null ? null : { key: row.api_key_id },
     behind: ['accepted', { ...query, api_key_id: row.api_key_id }],
   }))

@@ -233,8 +233,8 @@ function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {
         <p className="note-title">Sending is suspended: {suspended.reason || 'no reason given'}</p>
         <p>
           By {suspended.by === 'rules' ? 'the abuse rules' : suspended.by}, <Time at={suspended.at} form="ago" />.{' '}
-          {mailbox.active ? 'It still receives mail.' : 'It is inactive, so it receives no mail either.'} Lifting the suspension resets its
-          hourly count of recipients, which the abuse rules limit.
+          {mailbox.active ? 'It still receives mail.' : 'It is inactive, so it receives no mail either.'} If an admin lifts the suspension,
+          the counters of the abuse rules begin with nothing.
         </p>
         <ErrorBar error={lift.error} />
         <div>

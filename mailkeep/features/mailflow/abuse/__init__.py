@@ -21,7 +21,8 @@ message beyond the limit is deferred (450 4.7.1; by the API 429 `forward_rate`).
 
 A suspension belongs to a sender address, with or without a mailbox. It applies to every way of sending (403
 MAILBOX_SUSPENDED) and is shown on the mailbox. It is deleted with its domain, not with its mailbox: if a new mailbox
-gets the address, it is still suspended. Lifting a suspension resets the sender's count.
+gets the address, it is still suspended. If an admin lifts a suspension, the sender's counters
+begin with nothing.
 
 Suspending an address that is suspended already replaces the suspension, unless the abuse rules or a higher rank set it.
 Only admins lift suspensions by the abuse rules or by an admin. Nobody suspends or unsuspends the mailbox of a

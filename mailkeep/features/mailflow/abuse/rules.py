@@ -36,6 +36,18 @@ def refuse_lifting(who: Principal, current: SenderSuspension) -> None:
         raise Forbidden(f"The suspension was set by {setter}: only an admin or super_admin can lift it.")
 
 
+def rules_may_replace(current: SenderSuspension | None) -> bool:
+    """Whether the abuse rules suspend a sender: not if they or an admin have. A domain_admin could lift its own."""
+    return current is None or _rank(current) < Role.ADMIN.rank
+
+
+def resets_counters(who: Principal) -> bool:
+    """Whether a sender whose suspension `who` lifts begins with nothing. A domain_admin, who can suspend and lift at
+    will, could else send without limits.
+    """
+    return who.rank >= Role.ADMIN.rank
+
+
 def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
     """The suspension of a sender that exceeded its limit of recipients per hour."""
     reason = f"More than {threshold} recipients within an hour."

@@ -187,8 +187,8 @@ async def report_suspended(conn: Conn, at: datetime) -> None:
 
 
 async def suspend_by_rules(conn: Conn, at: datetime, sender: Address, domain_id: UUID | None, reason: str) -> bool:
-    """Suspend a sender by the rules, with its event; False if it is suspended already, by whoever. Locks it."""
-    if await store.lock_and_find(conn, sender.key) is not None:
+    """Suspend a sender by the rules, with its event; False if the rules or an admin have. Locks it."""
+    if not rules.rules_may_replace(await store.lock_and_find(conn, sender.key)):
         return False
     await _suspend_by_rules(conn, _RULES, at, rules.rules_suspension(uuid7(at), sender, domain_id, reason, at))
     return True
@@ -224,7 +224,7 @@ async def get(conn: Conn, who: Principal, suspension_id: UUID) -> SenderSuspensi
 async def lift(
     conn: Conn, who: Principal, at: datetime, suspension_id: UUID, if_match: IfMatch = ANY_VERSION
 ) -> SenderSuspension:
-    """Lift a suspension, whether or not its address has a mailbox, and reset the sender's count.
+    """Lift a suspension, whether or not its address has a mailbox; an admin also resets the sender's counters.
 
     NOT_FOUND, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED; FORBIDDEN if a higher-ranked administrator owns the address.
     """
@@ -235,7 +235,7 @@ async def lift(
         raise NotFound
     rules.refuse_lifting(who, current)
     if_match.check(current.created_at)
-    await store.delete(conn, current.address_key)
+    await store.delete(conn, current.address_key, reset=rules.resets_counters(who))
     before, after = _audit_sender_fields(current, current), _audit_sender_fields(current, None)
     await audit.record(conn, who, at, AuditAction("sender.unsuspend", _target_sender(current), before, after))
     return current
@@ -289,7 +289,7 @@ async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) 
     current = await store.lock_and_find(conn, mailbox.address.key)
     if current is not None:
         rules.refuse_lifting(who, current)
-        await store.delete(conn, current.address_key)
+        await store.delete(conn, current.address_key, reset=rules.resets_counters(who))
         audit_action = AuditAction("mailbox.unsuspend", _target(mailbox), _audit_fields(current), _audit_fields(None))
         await audit.record(conn, who, at, audit_action)
     return await mailboxes.get(conn, who, mailbox_id)

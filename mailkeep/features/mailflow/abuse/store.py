@@ -45,9 +45,11 @@ async def upsert(conn: Conn, suspension: SenderSuspension) -> bool:
     return cursor.rowcount == 1
 
 
-async def delete(conn: Conn, address_key: str) -> None:
-    """Delete the suspension of an address, and its counts."""
+async def delete(conn: Conn, address_key: str, *, reset: bool) -> None:
+    """Delete the suspension of an address, and with `reset` its counts."""
     await conn.execute("DELETE FROM suspensions WHERE address_key = %(key)s", {"key": address_key})
+    if not reset:
+        return
     await conn.execute(
         "DELETE FROM send_counts WHERE subject = ANY(counted_senders(ARRAY[%(key)s::text]))", {"key": address_key}
     )

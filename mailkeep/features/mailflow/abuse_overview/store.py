@@ -17,7 +17,7 @@ async def list_usage(
     nearest first, or if `share` is 0 those with the most recipients. `settings`: the thresholds of all, by name.
     """
     cursor = await conn.execute(
-        # `n.lowest` leaves out most subjects before their own thresholds are looked up.
+        # `n.lowest`, or the limit, leaves out most subjects before their own thresholds are looked up.
         """
         WITH used AS MATERIALIZED (
             SELECT c.subject, sum(c.recipients) AS recipients,
@@ -28,17 +28,23 @@ async def list_usage(
             WHERE c.minute > lower(send_minutes(%(at)s)) AND c.minute < upper(send_minutes(%(at)s))
             GROUP BY c.subject HAVING sum(c.recipients) > 0
         )
-        SELECT n.name, CASE WHEN n.name = 'sender_per_hour' THEN u.subject ELSE u.domain END AS subject,
-               d.id AS domain_id, m.id AS mailbox_id, u.recipients::bigint AS used, t.value::bigint AS "limit"
-        FROM used u
-        JOIN (SELECT s.name, s.value,
-                     least(s.value, (SELECT min(o.value) FROM thresholds o WHERE o.name = s.name)) AS lowest
-              FROM unnest(%(names)s::text[], %(values)s::double precision[]) s (name, value)) n
-          ON n.name = u.name AND u.recipients >= n.lowest * %(share)s
-        LEFT JOIN domains d ON d.name = u.domain
+        SELECT u.name, CASE WHEN u.name = 'sender_per_hour' THEN u.subject ELSE u.domain END AS subject,
+               u.domain_id, m.id AS mailbox_id, u.recipients::bigint AS used, t.value::bigint AS "limit"
+        FROM (
+            SELECT u.*, d.id AS domain_id, n.value
+            FROM used u
+            JOIN (SELECT s.name, s.value,
+                         least(s.value, (SELECT min(o.value) FROM thresholds o WHERE o.name = s.name)) AS lowest
+                  FROM unnest(%(names)s::text[], %(values)s::double precision[]) s (name, value)) n
+              ON n.name = u.name AND u.recipients >= n.lowest * %(share)s
+            LEFT JOIN domains d ON d.name = u.domain
+            WHERE %(domains)s::uuid[] IS NULL OR d.id = ANY(%(domains)s)
+            ORDER BY u.recipients DESC, u.subject
+            LIMIT CASE WHEN %(share)s > 0 THEN NULL ELSE %(limit)s END
+        ) u
         LEFT JOIN mailboxes m ON m.address_key = u.subject AND m.deleted_at IS NULL
-        CROSS JOIN LATERAL effective_thresholds(u.subject, u.domain, ARRAY[n.name], ARRAY[n.value]) t
-        WHERE u.recipients >= t.value * %(share)s AND (%(domains)s::uuid[] IS NULL OR d.id = ANY(%(domains)s))
+        CROSS JOIN LATERAL effective_thresholds(u.subject, u.domain, ARRAY[u.name], ARRAY[u.value]) t
+        WHERE u.recipients >= t.value * %(share)s
         ORDER BY CASE WHEN %(share)s > 0 THEN u.recipients / t.value ELSE u.recipients END DESC, u.subject
         LIMIT %(limit)s
         """,

@@ -85,6 +85,11 @@ def refuse_retry(incident: Incident) -> None:
         raise Conflict("The undo of the incident has begun: finish it.", reason="undo_begun")
 
 
+def find_state(incident: Incident, action: IncidentAction) -> ActionState:
+    """The state of an action of the incident."""
+    return next(each for each in incident.actions if each.action == action)
+
+
 def is_to_be_done(state: ActionState) -> bool:
     """Whether an action is still to be carried out."""
     return state.result in ("pending", "failed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from mailkeep.app import App
@@ -176,7 +177,7 @@ async def _carry_out(app: App, who: Principal, incident: Incident) -> Incident:
                 await _carry_out_action(app, who, incident.id, state)
             except Refusal as refusal:
                 async with app.db.tx() as conn:
-                    await _save(conn, app.clock(), who, incident, rules.fail(state, refusal))
+                    await _save_result(conn, app.clock(), who, incident, rules.fail(state, refusal))
     async with app.db.autocommit() as conn:
         return await store.find(conn, incident.id) or incident
 
@@ -185,10 +186,13 @@ async def _carry_out_action(app: App, who: Principal, incident_id: UUID, state: 
     at = app.clock()
     async with app.db.tx() as conn:
         incident = await _lock(conn, who, incident_id)
+        state = rules.find_state(incident, state.action)
+        if not rules.is_to_be_done(state):
+            return
         rules.refuse_retry(incident)
         state = await actions.carry_out(app, conn, who, at, incident, state)
         if state.action not in rules.QUEUE_ACTIONS:
-            await _save(conn, at, who, incident, state)
+            await _save_result(conn, at, who, incident, state)
             return
     if state.action == "hold_queue":
         affected = await actions.hold_queue(app, incident)
@@ -196,7 +200,7 @@ async def _carry_out_action(app: App, who: Principal, incident_id: UUID, state: 
         affected = await actions.delete_queue(app, incident.subject_type, incident.subject_id)
     state = replace(state, affected=affected)
     async with app.db.tx() as conn:
-        await _save(conn, at, who, incident, state)
+        await _save_result(conn, at, who, incident, state)
         current = await store.lock(conn, incident_id)
     if state.action == "hold_queue" and current and any(each.undo for each in current.actions):
         # It was undone while the messages were put on hold.
@@ -212,16 +216,25 @@ async def _undo_action(app: App, who: Principal, incident_id: UUID, state: Actio
             await actions.release_queue(app, incident_id)
         async with app.db.tx() as conn:
             incident = await _lock(conn, who, incident_id)
-            await _save(conn, at, who, incident, await actions.undo(conn, who, at, incident, state))
+            state = rules.find_state(incident, state.action)
+            if rules.is_to_be_undone(state):
+                state = await actions.undo(conn, who, at, incident, state)
+                await store.save_undo_result(conn, incident_id, state)
+                await _audit_action(conn, at, who, incident, state, {"undo": state.undo})
     except Refusal as refusal:
         async with app.db.tx() as conn:
-            await store.save_action(conn, incident_id, rules.fail_undo(state, refusal))
+            await store.save_undo_result(conn, incident_id, rules.fail_undo(state, refusal))
 
 
-async def _save(conn: Conn, at: datetime, who: Principal, incident: Incident, state: ActionState) -> None:
-    await store.save_action(conn, incident.id, state)
-    details = {"action": state.action, "affected": state.affected}
-    details |= {"undo": state.undo} if state.undo else {"result": state.result}
+async def _save_result(conn: Conn, at: datetime, who: Principal, incident: Incident, state: ActionState) -> None:
+    await store.save_result(conn, incident.id, state)
+    await _audit_action(conn, at, who, incident, state, {"result": state.result})
+
+
+async def _audit_action(
+    conn: Conn, at: datetime, who: Principal, incident: Incident, state: ActionState, result: dict[str, Any]
+) -> None:
+    details = {"action": state.action, "affected": state.affected} | result
     await audit.record(conn, who, at, AuditAction("incident.act", _target(incident), details=details))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
+from psycopg.sql import SQL
 from psycopg.types.json import Jsonb
 
 from mailkeep.core.page import Page, PageRequest
@@ -56,14 +57,27 @@ async def lock(conn: Conn, incident_id: UUID) -> Incident | None:
     return await find(conn, incident_id)
 
 
-async def save_action(conn: Conn, incident_id: UUID, state: ActionState) -> None:
-    """Store the result of an action."""
+async def save_result(conn: Conn, incident_id: UUID, state: ActionState) -> None:
+    """Store the result of an action that has none, or failed; that of its undo stays, which may have come first."""
+    changes, where = (
+        "result = %(result)s, affected = %(affected)s, error = %(error)s",
+        "result IN ('pending', 'failed')",
+    )
+    await _save(conn, changes, where, incident_id, state)
+
+
+async def save_undo_result(conn: Conn, incident_id: UUID, state: ActionState) -> None:
+    """Store the result of the undo of an action that has none, or failed."""
+    await _save(conn, "undo = %(undo)s, error = %(error)s", "coalesce(undo, 'failed') = 'failed'", incident_id, state)
+
+
+async def _save(
+    conn: Conn, changes: LiteralString, where: LiteralString, incident_id: UUID, state: ActionState
+) -> None:
     await conn.execute(
-        """
-        UPDATE incident_actions
-        SET result = %(result)s, affected = %(affected)s, error = %(error)s, undo = %(undo)s
-        WHERE incident_id = %(id)s AND action = %(action)s
-        """,
+        SQL("UPDATE incident_actions SET {} WHERE incident_id = %(id)s AND action = %(action)s AND {}").format(
+            SQL(changes), SQL(where)
+        ),
         {
             "id": incident_id,
             "action": state.action,

@@ -114,18 +114,29 @@ def problems(checked: CheckedSender, limits: Limits, minimum: RateMinimum) -> Se
     return SenderProblems(found, suspension)
 
 
-def small_senders_problem(checked: CheckedSender, limits: Limits, minimum: RateMinimum) -> AlertProblem | None:
-    """The alert about a domain, by the sums of those of its senders that have too few recipients for one of their own.
-    Nobody is suspended: most of them may be innocent.
+SMALL = (
+    "of several senders with few recipients each",
+    "Does somebody use an API key with changing senders? Disable it.",
+)
+FORWARDED = (
+    "of forwarded copies",
+    "Look at the domain's aliases, forwards and Sieve scripts, and at who writes to them.",
+)
+"""What the sums of a domain are about, and what to do."""
+
+
+def domain_problem(
+    checked: CheckedSender, limits: Limits, minimum: RateMinimum, text: tuple[str, str]
+) -> AlertProblem | None:
+    """The alert about a domain, by the sums of those of its senders that have too few recipients for one of their own,
+    or of its forwarded copies. Nobody is suspended: most of them may be innocent.
     """
     bounces = _worst([(each, each.unknown, each.outcomes) for each in checked.windows], minimum.bounces)
     if bounces is None or (bounced := _reached_severity(bounces, limits["bounce_warn"], limits["bounce_act"])) is None:
         return None
     severity, limit = bounced
-    reason = (
-        f"{_share(bounces, 'recipients do not exist')}, of several senders with few recipients each; the limit is "
-        f"{limit:.10g} %. Does somebody use an API key with changing senders? Disable it."
-    )
+    what, advice = text
+    reason = f"{_share(bounces, 'recipients do not exist')}, {what}; the limit is {limit:.10g} %. {advice}"
     return _problem("bounce_rate", checked, severity, reason, bounces, limit)
 
 
@@ -200,3 +211,10 @@ def new_recipients(days: RecipientDays) -> AlertProblem | None:
 def window_starts(at: datetime) -> list[datetime]:
     """The beginning of each window: of its first quarter of an hour."""
     return [slot_of(at - timedelta(hours=hours)) for hours in HOURS]
+
+
+def latest_slot(at: datetime) -> datetime:
+    """The end of all windows. Slots after `at` come from another machine's clock; those more than an hour ahead were
+    written before the clock was set back, and do not count.
+    """
+    return at + timedelta(hours=1)

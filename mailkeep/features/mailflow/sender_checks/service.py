@@ -27,7 +27,7 @@ _RETENTION = timedelta(days=8)
 _FORWARD_RETENTION = timedelta(days=31)
 _DAYS_BEFORE = timedelta(days=30)
 _RATE_KINDS = KINDS[:2]
-_HOURS_OF_SMALL = 24
+_HOURS_OF_DOMAINS = 24
 _LEAST_BITS = 190  # of 200 recipients, some share a bit
 
 
@@ -50,9 +50,11 @@ async def check_again(app: App) -> None:
     async with app.db.tx() as conn:
         senders = await alerts.list_subjects(conn, "abuse", _RATE_KINDS)
         found = await _check(app, conn, at, senders)
-        of_domains = await _check_small_senders(app, conn, at)
+        of_domains = await _check_domains(app, conn, at)
         checked = senders | {each.subject for each in of_domains}
         await alerts.report(conn, at, "abuse", [*found, *of_domains], kinds=_RATE_KINDS, subjects=checked)
+    # Another transaction, since it takes seconds with 10,000 busy senders, and others that report wait for this one.
+    async with app.db.tx() as conn:
         day = at.astimezone(UTC).date()
         busy = await store.find_busy_days(conn, day, day - _DAYS_BEFORE, _LEAST_BITS)
         found = [problem for each in busy if (problem := rules.new_recipients(each))]
@@ -106,7 +108,7 @@ async def _check(app: App, conn: Conn, at: datetime, senders: Collection[str]) -
     starts = dict(zip(rules.HOURS, rules.window_starts(at), strict=True))
     minimum = RateMinimum(app.settings.abuse.bounce_minimum, app.settings.abuse.complaint_minimum)
     found: list[AlertProblem] = []
-    for each in await store.read_sums(conn, senders, starts):
+    for each in await store.read_sums(conn, senders, starts, rules.latest_slot(at)):
         if rules.may_exceed(each, minimum):
             judged = rules.problems(each, await thresholds.of_sender(app, conn, each.sender), minimum)
             found += judged.problems
@@ -115,13 +117,17 @@ async def _check(app: App, conn: Conn, at: datetime, senders: Collection[str]) -
     return found
 
 
-async def _check_small_senders(app: App, conn: Conn, at: datetime) -> list[AlertProblem]:
-    """What is wrong with the bounces of senders that have too few recipients to be checked on their own, by domain."""
+async def _check_domains(app: App, conn: Conn, at: datetime) -> list[AlertProblem]:
+    """What is wrong with the bounces of domains: of forwarded copies, and of senders that have too few recipients to be
+    checked on their own.
+    """
     minimum = RateMinimum(app.settings.abuse.bounce_minimum, app.settings.abuse.complaint_minimum)
-    begin = rules.slot_of(at - timedelta(hours=_HOURS_OF_SMALL))
+    window = (_HOURS_OF_DOMAINS, rules.slot_of(at - timedelta(hours=_HOURS_OF_DOMAINS)), rules.latest_slot(at))
+    small = await store.sum_small_senders(conn, *window, minimum.bounces)
+    forwarded = await store.sum_forwarded(conn, *window, minimum.bounces)
     found: list[AlertProblem] = []
-    for each in await store.sum_small_senders(conn, _HOURS_OF_SMALL, begin, minimum.bounces):
+    for each, text in [*((each, rules.SMALL) for each in small), *((each, rules.FORWARDED) for each in forwarded)]:
         limits = await thresholds.of_domain(app, conn, each.sender)
-        if problem := rules.small_senders_problem(each, limits, minimum):
+        if problem := rules.domain_problem(each, limits, minimum, text):
             found.append(problem)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
@@ -46,15 +47,17 @@ async def set_position(conn: Conn, tx: str, event_id: UUID) -> None:
 
 
 async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[SenderEvent]:
-    """The next visible events of the feed. The author of a message is the one that `mailflow/abuse` counts it for, as
-    far as the history knows: the envelope sender of a mail client's mail, else From.
+    """The next visible events of the feed. The author of a message is the one that `mailflow/abuse` counts it for: the
+    mailbox that logged in, with its own domain; if it is deleted, the envelope sender of a mail client's mail; else
+    From.
     """
     cursor = await conn.execute(
         """
-        SELECT e.tx::text AS tx, e.id, e.kind, e.created_at AS at, o.id AS domain_id, o.name AS domain,
-               e.domain_id IS NULL OR o.id IS NOT NULL AS has_domain,
-               coalesce(CASE WHEN m.source = 'smtp' AND m.api_key_id IS NULL AND m.mail_from <> '' THEN m.mail_from
-                             ELSE m.from_address END, '') AS author,
+        SELECT e.tx::text AS tx, e.id, e.kind, e.created_at AS at, coalesce(b.domain_id, o.id) AS domain_id,
+               o.name AS domain, e.domain_id IS NULL OR o.id IS NOT NULL AS has_domain,
+               coalesce(b.address_key,
+                        CASE WHEN m.source = 'smtp' AND m.api_key_id IS NULL AND m.mail_from <> '' THEN m.mail_from
+                        ELSE m.from_address END, '') AS author,
                coalesce(m.source = 'system', false) AS is_forwarded,
                coalesce(e.data->>'bounce_type' = 'temporary', false) AS is_temporary,
                e.kind = 'mail.bounced' AND EXISTS (
@@ -72,6 +75,8 @@ async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[S
         ) e
         LEFT JOIN messages m ON m.id = e.message_id AND m.direction = 'outbound'
          AND e.kind IN ('mail.sent', 'mail.delivered', 'mail.bounced', 'mail.failed', 'mail.complained')
+        LEFT JOIN submission_envelopes s ON s.queue_id = m.queue_id AND m.source = 'smtp' AND m.api_key_id IS NULL
+        LEFT JOIN mailboxes b ON b.address_key = lower(s.login) AND b.deleted_at IS NULL
         LEFT JOIN domains d ON d.id = e.domain_id
         LEFT JOIN domains o ON o.id = coalesce(d.alias_of, d.id)
         ORDER BY e.tx, e.id
@@ -151,8 +156,10 @@ async def add_recipients(conn: Conn, counts: SenderCounts) -> None:
     )
 
 
-async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, datetime]) -> list[CheckedSender]:
-    """The sums of senders over windows: the beginning of each by its hours, the longest last."""
+async def read_sums(
+    conn: Conn, senders: Collection[str], starts: dict[int, datetime], until: datetime
+) -> list[CheckedSender]:
+    """The sums of senders over windows, which end at `until`: the beginning of each by its hours, the longest last."""
     hours, begin = list(starts), list(starts.values())
     cursor = await conn.execute(
         """
@@ -161,10 +168,10 @@ async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, date
                sum(s.complaints)::bigint AS complaints
         FROM sender_outcomes s
         JOIN unnest(%(hours)s::integer[], %(begin)s::timestamptz[]) w (hours, begin) ON s.slot >= w.begin
-        WHERE s.sender = ANY(%(senders)s) AND s.slot >= %(since)s
+        WHERE s.sender = ANY(%(senders)s) AND s.slot >= %(since)s AND s.slot < %(until)s
         GROUP BY s.sender, w.hours ORDER BY s.sender, w.hours
         """,
-        {"senders": list(senders), "hours": hours, "begin": begin, "since": min(begin)},
+        {"senders": list(senders), "hours": hours, "begin": begin, "since": min(begin), "until": until},
     )
     windows: dict[str, list[WindowSums]] = {}
     domains: dict[str, UUID | None] = {}
@@ -175,9 +182,11 @@ async def read_sums(conn: Conn, senders: Collection[str], starts: dict[int, date
     return [CheckedSender(sender, domains[sender], sums) for sender, sums in windows.items()]
 
 
-async def sum_small_senders(conn: Conn, hours: int, since: datetime, minimum: int) -> list[CheckedSender]:
-    """The sums since a time, by domain (name), of the senders that have less than `minimum` outcomes each, where they
-    have as many together.
+async def sum_small_senders(
+    conn: Conn, hours: int, since: datetime, until: datetime, minimum: int
+) -> list[CheckedSender]:
+    """The sums between two times, by domain (name), of the senders that have less than `minimum` outcomes each, where
+    they have as many together.
     """
     cursor = await conn.execute(
         """
@@ -186,18 +195,30 @@ async def sum_small_senders(conn: Conn, hours: int, since: datetime, minimum: in
         FROM (
             SELECT s.domain_id, sum(s.outcomes) AS outcomes, sum(s.unknown) AS unknown, sum(s.delivered) AS delivered
             FROM sender_outcomes s
-            WHERE s.slot >= %(since)s AND NOT starts_with(s.sender, forward_subject(''))
+            WHERE s.slot >= %(since)s AND s.slot < %(until)s AND NOT starts_with(s.sender, forward_subject(''))
             GROUP BY s.domain_id, s.sender HAVING sum(s.outcomes) < %(minimum)s
         ) t
         JOIN domains d ON d.id = t.domain_id
         GROUP BY d.id, d.name HAVING sum(t.outcomes) >= %(minimum)s AND sum(t.unknown) > 0
         """,
-        {"since": since, "minimum": minimum},
+        {"since": since, "until": until, "minimum": minimum},
     )
-    return [
-        CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
-        for row in await cursor.fetchall()
-    ]
+    return _to_senders(await cursor.fetchall(), hours)
+
+
+async def sum_forwarded(conn: Conn, hours: int, since: datetime, until: datetime, minimum: int) -> list[CheckedSender]:
+    """The sums between two times of the copies that a domain (name) forwarded, of domains with at least `minimum`."""
+    cursor = await conn.execute(
+        """
+        SELECT d.name AS sender, d.id AS domain_id, sum(s.outcomes)::bigint AS outcomes,
+               sum(s.unknown)::bigint AS unknown, sum(s.delivered)::bigint AS delivered
+        FROM domains d JOIN sender_outcomes s ON s.sender = forward_subject(d.name) AND s.domain_id = d.id
+        WHERE s.slot >= %(since)s AND s.slot < %(until)s
+        GROUP BY d.id, d.name HAVING sum(s.outcomes) >= %(minimum)s AND sum(s.unknown) > 0
+        """,
+        {"since": since, "until": until, "minimum": minimum},
+    )
+    return _to_senders(await cursor.fetchall(), hours)
 
 
 async def find_busy_days(conn: Conn, day: date, since: date, least_bits: int) -> list[RecipientDays]:
@@ -228,6 +249,13 @@ async def delete_before(conn: Conn, before: datetime, forwards_before: datetime)
         {"before": before, "forwards": forwards_before},
     )
     await conn.execute("DELETE FROM sender_recipients WHERE day < %(day)s", {"day": forwards_before.date()})
+
+
+def _to_senders(rows: list[dict[str, Any]], hours: int) -> list[CheckedSender]:
+    return [
+        CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
+        for row in rows
+    ]
 
 
 def _number(seen: bytes) -> int:

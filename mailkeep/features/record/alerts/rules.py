@@ -69,7 +69,7 @@ def see_again(alert: Alert, problem: AlertProblem, at: datetime) -> AlertStep:
         baseline=problem.baseline,
         seen_at=at,
         in_order_since=None,
-        reported_at=at if change else alert.reported_at,
+        reported_at=at if change else min(alert.reported_at, at),  # the clock may have been set back
         changed_at=at if is_worse else alert.changed_at,
         unmailed=change or alert.unmailed,
     )
@@ -78,7 +78,7 @@ def see_again(alert: Alert, problem: AlertProblem, at: datetime) -> AlertStep:
 
 def miss(alert: Alert, at: datetime) -> AlertStep:
     """The alert of a problem that is not seen now."""
-    since = alert.in_order_since or at
+    since = min(alert.in_order_since or at, at)  # the clock may have been set back
     if at - since < RESOLVE_AFTER:
         return AlertStep(replace(alert, in_order_since=since), None)
     ended = replace(

@@ -12,6 +12,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo, available_timezones
 
 from mailkeep.core.errors import InvalidPeriod, invalid_field
+from mailkeep.core.principal import Principal, Role
 from mailkeep.features.record.analytics.model import (
     ALL_DOMAINS,
     DELAYS,
@@ -283,3 +284,8 @@ ADVICE: Mapping[BounceClass, str] = {
     "expired": "No server took the mail before its time in the queue ended. The replies before say why.",
     "unknown": "The reply has no known meaning. Read it, and look at the message's timeline.",
 }
+
+
+def owner_of_keys(who: Principal) -> UUID | None:
+    """Whose API keys the caller may know by name (None: everybody's), as in GET /api-keys."""
+    return None if who.role is Role.SUPER_ADMIN and who.domains() is None else who.admin_id

@@ -162,14 +162,14 @@ async def read_groups(
         match by:
             case "domain":
                 rows = await store.read_groups(conn, scope, ranges, "domain_id", MOST_GROUPS)
-                names = await store.find_names(conn, "domains", [key for key, _ in rows])
+                names = await store.find_domain_names(conn, [key for key, _ in rows])
             case "provider":
                 rows = await store.read_groups(conn, scope, ranges, "provider", MOST_GROUPS)
             case "tag" | "api_key":
                 of = Scope(scope.domains, by)
                 rows = await store.read_groups(conn, of, ranges, "value", MOST_GROUPS)
                 if by == "api_key":
-                    names = await store.find_names(conn, "api_keys", [key for key, _ in rows])
+                    names = await store.find_key_names(conn, [key for key, _ in rows], rules.owner_of_keys(who))
     return [Group(key, names.get(key), figures) for key, figures in rows]
 
 

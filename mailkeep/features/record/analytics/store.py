@@ -295,12 +295,23 @@ async def read_bounces(conn: Conn, scope: Scope, ranges: Sequence[TimeRange]) ->
     return [BounceSum(**row) for row in await cursor.fetchall()]
 
 
-async def find_names(conn: Conn, table: LiteralString, ids: Sequence[str]) -> dict[str, str]:
-    """The names of domains or API keys that exist, by ID."""
-    query: Composed = SQL("SELECT t.id::text AS id, t.name FROM {} t WHERE t.id = ANY(%(ids)s::uuid[])").format(
-        SQL(table)
+async def find_domain_names(conn: Conn, ids: Sequence[str]) -> dict[str, str]:
+    """The names of domains that exist, by ID."""
+    cursor = await conn.execute(
+        "SELECT d.id::text AS id, d.name FROM domains d WHERE d.id = ANY(%(ids)s::uuid[])", {"ids": list(ids)}
     )
-    cursor = await conn.execute(query, {"ids": list(ids)})
+    return {row["id"]: row["name"] for row in await cursor.fetchall()}
+
+
+async def find_key_names(conn: Conn, ids: Sequence[str], owner: UUID | None) -> dict[str, str]:
+    """The names of API keys that exist, of this administrator (None: of all), by ID."""
+    cursor = await conn.execute(
+        """
+        SELECT k.id::text AS id, k.name FROM api_keys k
+        WHERE k.id = ANY(%(ids)s::uuid[]) AND (%(owner)s::uuid IS NULL OR k.admin_id = %(owner)s)
+        """,
+        {"ids": list(ids), "owner": owner},
+    )
     return {row["id"]: row["name"] for row in await cursor.fetchall()}
 
 

@@ -118,7 +118,7 @@ class TagRow(FigureFields, frozen=True, kw_only=True):
 
 
 class ApiKeyRow(FigureFields, frozen=True, kw_only=True):
-    """Figures of mail that was sent with an API key; `name` is null if it was deleted."""
+    """Figures of mail sent with an API key; `name` is null if it was deleted, or is hidden by GET /api-keys."""
 
     api_key_id: UUID
     name: str | None
