@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mailkeep.features.record.alerts.model import AlertProblem
 
-KINDS = ("bounce_rate", "complaint_rate", "new_recipients")
+KINDS = ("bounce_rate", "complaint_rate", "new_recipients", "sender_rate")
 """The kinds of alerts."""
 
 
@@ -20,7 +20,7 @@ class SenderEvent:
     `domain_id`: the domain that the mail counts for; `has_domain`: whether it still exists, or never was managed.
     `author`: the address that sent it; empty for an event that is not about sent mail. `bits`: the recipients of
     `mail.sent`, as bits of a bitmap. `is_forwarded`: for a forwarding domain (`domain`), which nobody here sent.
-    `by_mail`: a bounce that was reported by mail.
+    `by_mail`: a bounce that was reported by mail. `suspended`: the address that the abuse rules have suspended.
     """
 
     tx: str
@@ -35,6 +35,7 @@ class SenderEvent:
     is_temporary: bool
     by_mail: bool
     bounce_class: str | None
+    suspended: str | None
     bits: Sequence[int] | None
 
 

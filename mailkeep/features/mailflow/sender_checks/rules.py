@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from mailkeep.features.mailflow.sender_checks.model import (
     CheckedSender,
@@ -127,6 +128,12 @@ def small_senders_problem(checked: CheckedSender, limits: Limits, minimum: RateM
         f"{limit:.10g} %. Does somebody use an API key with changing senders? Disable it."
     )
     return _problem("bounce_rate", checked, severity, reason, bounces, limit)
+
+
+def limit_problem(sender: str, domain_id: UUID | None, reason: str) -> AlertProblem:
+    """The alert about a sender that was suspended because it exceeded its hourly limit."""
+    text = f"{reason} Sending is suspended. If this mail is wanted, raise sender_per_hour and lift the suspension."
+    return AlertProblem("sender_rate", sender, domain_id, "critical", text)
 
 
 _Rate = tuple[WindowSums, int, int]

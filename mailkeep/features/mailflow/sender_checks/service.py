@@ -53,6 +53,7 @@ async def check_again(app: App) -> None:
         of_domains = await _check_small_senders(app, conn, at)
         checked = senders | {each.subject for each in of_domains}
         await alerts.report(conn, at, "abuse", [*found, *of_domains], kinds=_RATE_KINDS, subjects=checked)
+        await _report_suspended(conn, at, await alerts.list_subjects(conn, "abuse", ["sender_rate"]))
         day = at.astimezone(UTC).date()
         busy = await store.find_busy_days(conn, day, day - _DAYS_BEFORE, _LEAST_BITS)
         found = [problem for each in busy if (problem := rules.new_recipients(each))]
@@ -80,6 +81,10 @@ async def _check_batch(app: App, conn: Conn) -> bool:
     at = app.clock()
     if senders and (found := await _check(app, conn, at, senders)):
         await alerts.report(conn, at, "abuse", found, kinds=_RATE_KINDS, subjects={each.subject for each in found})
+    if suspended := {address.key for each in events if each.suspended and (address := _address(each.suspended))}:
+        # A suspension because of a rate was stored with its alert, before its event could be read here.
+        explained = await alerts.list_subjects(conn, "abuse", _RATE_KINDS, severity="critical")
+        await _report_suspended(conn, at, suspended - explained)
     return len(events) == _BATCH
 
 
@@ -112,6 +117,17 @@ async def _check(app: App, conn: Conn, at: datetime, senders: Collection[str]) -
             if judged.suspension:
                 await abuse.suspend_by_rules(conn, at, parse_address(each.sender), each.domain_id, judged.suspension)
     return found
+
+
+async def _report_suspended(conn: Conn, at: datetime, senders: Collection[str]) -> None:
+    """Report which of these senders are suspended because they exceeded their hourly limit."""
+    found: list[AlertProblem] = []
+    for sender in sorted(senders):
+        current = await abuse.find(conn, sender)
+        if current and current.by_kind == "rules":
+            found.append(rules.limit_problem(sender, current.domain_id, current.reason))
+    if senders:
+        await alerts.report(conn, at, "abuse", found, kinds=["sender_rate"], subjects=senders)
 
 
 async def _check_small_senders(app: App, conn: Conn, at: datetime) -> list[AlertProblem]:

@@ -62,6 +62,8 @@ async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[S
                    WHERE a.message_id = e.message_id AND a.recipient = e.data->>'to' AND a.kind = 'bounced'
                      AND a.attempt = 0) AS by_mail,
                e.data->>'class' AS bounce_class,
+               CASE WHEN e.kind = 'system.suspension' AND e.data->>'by' = 'rules' THEN e.data->>'address' END
+                   AS suspended,
                CASE WHEN e.kind = 'mail.sent' THEN ARRAY(
                    SELECT (hashtextextended(r.address_key, 0) & %(mask)s)::integer FROM message_recipients r
                    WHERE r.message_id = m.id AND r.suppression IS NULL) END AS bits
