@@ -170,7 +170,8 @@ def probe(result: ProbeResult | None, at: datetime) -> Component:
     if result.status == "not_checked":
         return Component(name, "disabled", result.problem, details)
     if result.status == "failed":
-        advice = f"Mail does not arrive, or nobody can log in: {result.problem} See log/mail.log and log/dovecot.log."
+        problem = f"{(result.problem or '').rstrip('.')}."
+        advice = f"Mail does not arrive, or nobody can log in: {problem} See log/mail.log and log/dovecot.log."
         return Component(name, "down", advice, details)
     return Component(name, "ok", None, details, result.latency_ms)
 
