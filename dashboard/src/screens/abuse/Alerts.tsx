@@ -82,7 +82,7 @@ function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void
       header: '',
       align: 'right',
       cell: (row) => (
-        <Group gap={4} wrap="nowrap" justify="flex-end">
+        <Group gap={4} justify="flex-end">
           {row.state === 'open' && (
             <Allowed action="alert.write">
               <Button
