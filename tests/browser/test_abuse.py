@@ -20,8 +20,14 @@ async def test_the_overview_leads_to_messages_limits_and_an_incident(browser: Br
     await scene.super_admin.call("PATCH", "/abuse/thresholds", body)
     await count_recipients(scene, address, 45)
     await report_alert(scene, address, "spike")
+    suspended_id, _ = await make_owner(scene)
+    reason = "74 of 250 recipients do not exist (29.6 %) in the last hour; the limit is 8 % (bounce_act). " * 2
+    await scene.super_admin.call("POST", f"/mailboxes/{suspended_id}/suspend", {"reason": reason.strip()})
     async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/abuse")
+        await expect(page.get_by_text(reason.strip())).to_be_visible()
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await scene.super_admin.call("POST", f"/mailboxes/{suspended_id}/unsuspend")
         near = page.get_by_role("table", name="Near a limit").get_by_role("row").filter(has_text=address)
         await expect(near).to_contain_text("45 of 50 recipients")
         for table in ("Top senders", "Spikes"):
