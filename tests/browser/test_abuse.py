@@ -20,8 +20,14 @@ async def test_the_overview_leads_to_messages_limits_and_an_incident(browser: Br
     await scene.super_admin.call("PATCH", "/abuse/thresholds", body)
     await count_recipients(scene, address, 45)
     await report_alert(scene, address, "spike")
+    suspended_id, _ = await make_owner(scene)
+    reason = "74 of 250 recipients do not exist (29.6 %) in the last hour; the limit is 8 % (bounce_act). " * 2
+    await scene.super_admin.call("POST", f"/mailboxes/{suspended_id}/suspend", {"reason": reason.strip()})
     async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/abuse")
+        await expect(page.get_by_text(reason.strip())).to_be_visible()
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        await scene.super_admin.call("POST", f"/mailboxes/{suspended_id}/unsuspend")
         near = page.get_by_role("table", name="Near a limit").get_by_role("row").filter(has_text=address)
         await expect(near).to_contain_text("45 of 50 recipients")
         for table in ("Top senders", "Spikes"):
@@ -53,10 +59,10 @@ async def test_a_domain_admin_lowers_a_limit_which_the_mailbox_inherits(browser:
         await expect(limit).to_contain_text("At most 1,000.")
         await limit.get_by_role("button", name="Override").click()
         await limit.get_by_role("textbox").fill("1001")
-        await page.get_by_role("button", name="Save limits").click()
+        await page.get_by_role("button", name="Apply limits").click()
         await expect(limit).to_contain_text("Must be at most 1000")
         await limit.get_by_role("textbox").fill("400")
-        await page.get_by_role("button", name="Save limits").click()
+        await page.get_by_role("button", name="Apply limits").click()
         await expect_notification(page, "Saved. It applies to the next message.")
         await expect(limit).to_contain_text("set for this domain")
 
@@ -66,7 +72,7 @@ async def test_a_domain_admin_lowers_a_limit_which_the_mailbox_inherits(browser:
         await visit(page, scene.http, f"/domains/{domain_id}?tab=settings")
         await limit.get_by_role("button", name="Use default").click()
         await expect(limit).to_contain_text("not saved")
-        await page.get_by_role("button", name="Save limits").click()
+        await page.get_by_role("button", name="Apply limits").click()
         await expect(limit).to_contain_text("from the settings")
         await expect(limit).to_contain_text("1,000")
     shown = await scene.super_admin.call("GET", f"/abuse/thresholds?scope=mailbox&id={mailbox_id}")

@@ -18,6 +18,8 @@ export interface Column<Row> {
   align?: 'right'
   /** Takes the remaining width and is truncated. */
   wide?: boolean
+  /** Long texts continue on the next line. */
+  wraps?: boolean
   /** The header is visible to screen readers only. */
   hidesHeader?: boolean
 }
@@ -115,7 +117,7 @@ export function DataList<Row>(props: Props<Row>) {
 }
 
 function cellClass<Row>(column: Column<Row>): string | undefined {
-  return [column.align, column.wide && 'wide'].filter(Boolean).join(' ') || undefined
+  return [column.align, column.wide && 'wide', column.wraps && 'wrap'].filter(Boolean).join(' ') || undefined
 }
 
 function ColumnHeader<Row>({ column }: { column: Column<Row> }) {

@@ -10,14 +10,15 @@ from pathlib import Path
 
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import Failure
-from mailkeep.db.instance import run_folder
+from mailkeep.db.instance import lock_holder, run_folder
 from mailkeep.features.operations.health import rules
 from mailkeep.features.operations.health.model import Component
 from mailkeep.mail.daemons import nginx, node_report
 from mailkeep.mail.daemons.node_report import Certificate
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, node_health, process, process_group
+from mailkeep.run.cli import inspection
+from mailkeep.run.runtime import certificate, node_health, process, process_group, state
 from mailkeep.run.runtime.finding import Finding, Level
 from mailkeep.settings import Settings
 
@@ -28,7 +29,7 @@ async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[F
     findings = [_check_hostname(settings), *await _check_sending_addresses(settings)]
     if paths:
         findings += [_check_certificate(settings, paths, at), _check_queue(paths), *_check_probe(paths, at)]
-        findings += check_api_processes(settings, paths)
+        findings += [*check_api_processes(settings, paths), *await _check_health(data_dir)]
         findings += _check_edge(settings, paths)
     elif settings.tls.certificate_file:
         findings.append(_check_first_certificate(settings, at))
@@ -137,6 +138,23 @@ def _check_probe(paths: InstancePaths, at: datetime) -> list[Finding]:
         "not_checked": "No message was sent.",
     }[result.status]
     return [_to_finding("mail flow", message, rules.probe(result, at))]
+
+
+async def _check_health(data_dir: Path) -> list[Finding]:
+    """What a running instance says of its services and checks."""
+    instance = state.read(data_dir) if lock_holder(data_dir) is not None else None
+    if instance is None:
+        return []
+    health = await inspection.fetch_health(instance.http)
+    wrong = [f"{each.component} ({each.status})" for each in health.checks if each.status in ("down", "degraded")]
+    if health.status == "ok":
+        return [Finding("health", Level.OK, "The running instance reports that it is in order.")]
+    message = f"Not in order: {', '.join(wrong)}." if wrong else f"The API reports the health {health.status}."
+    advice = (
+        "The dashboard says what to do (Insight, Health). `mailkeep orchestrator service start NAME` starts a service "
+        "that was stopped by command."
+    )
+    return [Finding("health", Level.WRONG, message, advice)]
 
 
 def check_api_processes(settings: Settings, paths: InstancePaths) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,11 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core import failpoint
+from mailkeep.core.address import parse_address
 from mailkeep.core.ids import uuid7
+from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.sender_checks import rules, service
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.messages import service as messages
@@ -149,6 +153,28 @@ async def test_lifting_a_suspension_forgets_what_led_to_it(api: Api):
     api.clock.advance(minutes=61)
     await service.check_again(api.app)
     assert [each[2] for each in await alerts_of(api.sue)] == ["resolved"]
+
+
+async def test_a_sender_that_exceeds_its_limit_has_an_alert_until_the_suspension_is_lifted(api: Api):
+    api.app.settings = replace(api.app.settings, abuse=replace(api.app.settings.abuse, sender_per_hour=5))
+    who = Principal(None, "somebody", Role.ADMIN, ActorType.SESSION)
+    charge = SendCharge(parse_address(SHOP), DOMAIN_IDS[EXAMPLE], 5)
+    for is_refused in (False, True):
+        assert [bool(each) for each in await abuse.count(api.app, who, api.clock(), [charge])] == [is_refused]
+    await service.check(api.app)
+    await service.check(api.app)
+    assert await alerts_of(api.dora) == [("sender_rate", "critical", "open")]
+    assert (await api.dora.get("/abuse/alerts")).data[0]["reason"].startswith("More than 5 recipients within an hour. ")
+    api.clock.advance(days=1)
+    await service.check_again(api.app)
+    assert await alerts_of(api.dora) == [("sender_rate", "critical", "open")]
+    [row] = (await api.sue.get("/abuse/suspensions")).data
+    await api.sue.delete(f"/abuse/suspensions/{row['id']}")
+    for _ in range(2):
+        await service.check_again(api.app)
+        api.clock.advance(minutes=61)
+    await service.check_again(api.app)
+    assert await alerts_of(api.dora) == [("sender_rate", "critical", "resolved")]
 
 
 async def test_a_suspension_by_an_admin_stays(api: Api):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import time
 from collections import Counter
@@ -216,6 +217,7 @@ def test_a_probe_that_failed_before_does_not_undo_an_apply(ours: Stack) -> None:
         doctor = [*PROGRAM, "doctor", "--data-dir", str(ours.data_dir)]
         found = subprocess.run(doctor, capture_output=True, text=True, timeout=120, check=False)
         assert "A message from port 25 did not arrive in a mailbox." in found.stdout
+        assert re.search(r"wrong +health: Not in order: .*rspamd \(degraded\)", found.stdout), found.stdout
         outcome = asyncio.run(apply_draft(ours.data_dir))
         assert outcome.state == "succeeded", outcome
         (operation,) = ours.do("GET", "/orchestrator/operations?limit=1")

@@ -141,6 +141,9 @@ const NAMES: Readonly<Record<Usage['name'], string>> = {
   forward_per_hour: 'Forwarded copies',
 }
 
+/** The columns whose texts continue on the next line. */
+const SENTENCES: readonly string[] = ['Reason', 'Problem']
+
 interface Row {
   id: string
   /** One for each header. */
@@ -162,7 +165,7 @@ function Table(props: { title: string; lead?: string; none: string; headers: rea
               {rows.map(({ id, cells, actions }) => (
                 <tr key={id} role="row">
                   {headers.map((header, index) => (
-                    <td key={header} role="cell" data-label={header}>
+                    <td key={header} role="cell" data-label={header} className={SENTENCES.includes(header) ? 'wrap' : undefined}>
                       {cells[index]}
                     </td>
                   ))}

@@ -34,7 +34,8 @@ export function Alerts() {
         columns={columns((alert, to) => setChanged({ alert, to }))}
         empty={
           <EmptyState icon="shield" title="No alerts">
-            When a sender has too many bounces or complaints, or sends far more than usual, it is shown here until that has ended.
+            When a sender exceeds its limit, has too many bounces or complaints, or sends far more than usual, it is shown here until that
+            has ended.
           </EmptyState>
         }
       />
@@ -66,9 +67,9 @@ function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void
     },
     {
       header: 'Problem',
-      wide: true,
+      wraps: true,
       cell: (row) => (
-        <span title={row.note ? `${row.reason} Note: ${row.note}` : row.reason}>
+        <span>
           {row.reason}
           {row.note && <span className="muted"> {row.note}</span>}
         </span>
@@ -81,7 +82,7 @@ function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void
       header: '',
       align: 'right',
       cell: (row) => (
-        <Group gap={4} wrap="nowrap" justify="flex-end">
+        <Group gap={4} justify="flex-end">
           {row.state === 'open' && (
             <Allowed action="alert.write">
               <Button

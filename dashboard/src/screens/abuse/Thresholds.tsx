@@ -83,7 +83,7 @@ function ThresholdForm({ scope, id, saved }: { scope: Scope; id: string; saved: 
       actions={
         <Allowed action="threshold.write">
           <Button type="submit" loading={save.isPending}>
-            Save limits
+            Apply limits
           </Button>
         </Allowed>
       }

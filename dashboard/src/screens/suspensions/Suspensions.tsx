@@ -68,8 +68,8 @@ function columns(onLift: (row: Suspension) => void): readonly Column<Suspension>
     },
     {
       header: 'Reason',
-      wide: true,
-      cell: (row) => <span title={row.reason}>{row.reason || <span className="muted">none given</span>}</span>,
+      wraps: true,
+      cell: (row) => <span>{row.reason || <span className="muted">none given</span>}</span>,
     },
     {
       header: 'By',

@@ -278,6 +278,11 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
     return await mailboxes.get(conn, who, mailbox_id)
 
 
+async def find(conn: Conn, address_key: str) -> SenderSuspension | None:
+    """The suspension of an address. Does not check the caller's permission."""
+    return await store.find(conn, address_key)
+
+
 async def lock_and_find(conn: Conn, address: Address) -> SenderSuspension | None:
     """The suspension of an address, locked until the transaction ends. Does not check the caller's permission."""
     return await store.lock_and_find(conn, address.key)

@@ -22,6 +22,8 @@ Rates:
 - Senders below the minimum are added up by domain, every five minutes and over 24 hours: an alert `bounce_rate` about
   the domain, without a suspension.
 - A domain or mailbox may have thresholds of its own (`mailflow/thresholds`).
+- A sender that was suspended because of its hourly limit has an alert as well (`sender_rate`), until the suspension is
+  lifted.
 - Lifting a suspension deletes the sender's counters, as it deletes its count of recipients.
 
 New recipients: a bitmap of 2,048 bits for each sender and day (linear counting, about 3 % off) tells how many

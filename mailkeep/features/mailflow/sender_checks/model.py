@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mailkeep.features.record.alerts.model import AlertProblem
 
-KINDS = ("bounce_rate", "complaint_rate", "new_recipients")
+KINDS = ("bounce_rate", "complaint_rate", "new_recipients", "sender_rate")
 """The kinds of alerts."""
 
 

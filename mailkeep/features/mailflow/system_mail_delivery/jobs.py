@@ -21,7 +21,7 @@ from mailkeep.features.mailflow.system_mail_delivery import rules
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.messages import content as content_files, rules as message_rules, service as messages
 from mailkeep.features.record.messages.model import Message
-from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail import service as system_mail, texts
 from mailkeep.features.record.system_mail.model import SystemMail
 from mailkeep.jobs.run import ClaimLimits, JobQueue, QueueWorker
 from mailkeep.mail.message.compose import ComposedMessage, compose
@@ -86,7 +86,7 @@ class SystemMailWorker(QueueWorker[SystemMail]):
         if mail.kind == "junk_digest":
             return f"{self._app.settings.http.public_url.removesuffix('/')}/me"
         if mail.kind in ("alert", "alert_critical"):
-            return f"{self._app.settings.http.public_url.removesuffix('/')}/"
+            return self._app.settings.http.public_url.removesuffix("/") + texts.alert_screen(mail)
         if mail.kind != "invitation":
             return ""
         async with self._app.db.autocommit() as conn:

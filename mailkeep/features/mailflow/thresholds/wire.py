@@ -76,7 +76,7 @@ def check_subject(scope: ThresholdSource, subject_id: UUID | None) -> UUID | Non
 def changes_of(body: ThresholdPatch) -> dict[str, float | None]:
     """The changed values."""
     values = {name: getattr(body.values, name) for name in ThresholdChanges.__struct_fields__}
-    return {name: value for name, value in values.items() if value is not UNSET}
+    return {name: value if value is None else float(value) for name, value in values.items() if value is not UNSET}
 
 
 def thresholds(

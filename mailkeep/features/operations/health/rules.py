@@ -170,7 +170,8 @@ def probe(result: ProbeResult | None, at: datetime) -> Component:
     if result.status == "not_checked":
         return Component(name, "disabled", result.problem, details)
     if result.status == "failed":
-        advice = f"Mail does not arrive, or nobody can log in: {result.problem} See log/mail.log and log/dovecot.log."
+        problem = f"{(result.problem or '').rstrip('.')}."
+        advice = f"Mail does not arrive, or nobody can log in: {problem} See log/mail.log and log/dovecot.log."
         return Component(name, "down", advice, details)
     return Component(name, "ok", None, details, result.latency_ms)
 
@@ -200,7 +201,13 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
     """A component of several supervised processes: down if one of those in `needed` does not run."""
     states = {each: running.get(each, False) for each in needed}
     down = [each for each, is_running in states.items() if not is_running]
-    advice = f"Not running: {', '.join(down)}. The supervisor restarts them; see the folder log." if down else None
+    advice = None
+    if down:
+        start = f"`mailkeep orchestrator service start {down[0]}`"
+        advice = (
+            f"Not running: {', '.join(down)}. What has failed is restarted, see the folder log; what was stopped by "
+            f"command waits for {start}."
+        )
     return Component(name, "down" if down else "ok", advice, {"processes": states})
 
 

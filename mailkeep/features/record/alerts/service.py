@@ -23,6 +23,7 @@ from mailkeep.features.record.alerts.model import (
     AlertProblem,
     Area,
     Change,
+    Severity,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -69,9 +70,12 @@ async def report(
             await _tell(conn, at, step.alert, step.change)
 
 
-async def list_subjects(conn: Conn, area: Area, kinds: Collection[str]) -> set[str]:
-    """The subjects of the alerts of these kinds that have not ended."""
-    return {each.subject for each in await store.list_unresolved(conn, area, kinds, None)}
+async def list_subjects(
+    conn: Conn, area: Area, kinds: Collection[str], *, severity: Severity | None = None
+) -> set[str]:
+    """The subjects of the alerts of these kinds (and of this severity) that have not ended."""
+    found = await store.list_unresolved(conn, area, kinds, None)
+    return {each.subject for each in found if severity in (None, each.severity)}
 
 
 async def page(conn: Conn, who: Principal, filters: AlertFilter, page_request: PageRequest) -> Page[Alert]:

@@ -173,8 +173,9 @@ def to_domains(groups: Iterable[Group]) -> list[DomainRow]:
 
 
 def to_destinations(groups: Iterable[Group]) -> list[DestinationRow]:
-    """The rows of providers."""
-    return [DestinationRow(provider=each.key, **_fields(each.figures)) for each in groups]
+    """The rows of providers. Complaints are not counted by provider."""
+    no_rate: dict[str, Any] = {"complaint_rate": None}
+    return [DestinationRow(provider=each.key, **_fields(each.figures) | no_rate) for each in groups]
 
 
 def to_tags(groups: Iterable[Group]) -> list[TagRow]:

@@ -131,7 +131,24 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
     else:
         lines += _change_lines(mail)
     lines += ["", _ADVICE[mail.kind], "", "--", _SIGNATURES[mail.kind].format(host=host)]
-    return SystemMailText(_SUBJECTS[mail.kind].format(host=host), "\n".join(lines) + "\n")
+    subject = _SUBJECTS[mail.kind].format(host=host)
+    if mail.kind in ("alert", "alert_critical"):
+        subject += _alert_subjects(mail)
+    return SystemMailText(subject, "\n".join(lines) + "\n")
+
+
+def alert_screen(mail: SystemMail) -> str:
+    """The path of the dashboard's screen with the alerts of a mail: the overview if they are on several."""
+    areas = {each["kind"].startswith("health_") for item in mail.items for each in item["alerts"]}
+    return {frozenset({True}): "/server-health", frozenset({False}): "/alerts"}.get(frozenset(areas), "/")
+
+
+def _alert_subjects(mail: SystemMail) -> str:
+    """The end of the subject: what the first alert is about, and how many others there are."""
+    subjects = list(dict.fromkeys(each["subject"] for item in mail.items for each in item["alerts"]))
+    if not subjects:
+        return ""
+    return f": {subjects[0]}" + (f" and {len(subjects) - 1} more" if len(subjects) > 1 else "")
 
 
 def _change_lines(mail: SystemMail) -> list[str]:
