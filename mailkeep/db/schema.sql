@@ -158,11 +158,6 @@ TABLE analytics_counters WITH (fillfactor=70)
     CREATE INDEX analytics_counters_by_value ON analytics_counters USING btree (dimension, value, provider, step, slot)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
-TABLE analytics_position
-    tx xid8 NOT NULL
-    event_id uuid NOT NULL
-    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
-
 TABLE api_key_domains
     key_id uuid NOT NULL
     domain_id uuid NOT NULL
@@ -626,6 +621,13 @@ TABLE event_payloads
     created_at timestamp with time zone NOT NULL
     CONSTRAINT event_payloads_pkey PRIMARY KEY (queue_id)
     CREATE INDEX event_payloads_by_age ON event_payloads USING btree (created_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE event_positions
+    reader text NOT NULL
+    tx xid8 NOT NULL
+    event_id uuid NOT NULL
+    CONSTRAINT event_positions_pkey PRIMARY KEY (reader)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE events PARTITION BY RANGE (id)
@@ -1462,11 +1464,6 @@ TABLE send_counts WITH (fillfactor=70)
     recipients integer NOT NULL
     CONSTRAINT send_counts_pkey PRIMARY KEY (subject, minute)
     CONSTRAINT send_counts_positive CHECK ((recipients >= 0))
-    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
-
-TABLE sender_check_position
-    tx xid8 NOT NULL
-    event_id uuid NOT NULL
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE sender_outcomes WITH (fillfactor=70)

@@ -148,7 +148,7 @@ class Side:
                 {"ids": domains, "at": now},
             )
             # Before the events below, so that nothing counts them.
-            conn.execute("UPDATE analytics_position SET tx = '2'")
+            conn.execute("UPDATE event_positions SET tx = '2' WHERE reader = 'analytics'")
             for number in range(DIFFERENT_DAYS + 1):  # the running one as well
                 self._load_day(conn, mail.day(number))
             for table in ("analytics_counters", "analytics_bounces"):

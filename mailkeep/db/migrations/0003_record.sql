@@ -289,12 +289,15 @@ CREATE TABLE analytics_bounces (
 ) WITH (fillfactor = 70);
 CREATE INDEX analytics_bounces_by_age ON analytics_bounces USING brin (slot);
 
--- The last event that is counted: one row.
-CREATE TABLE analytics_position (
+-- Up to where a feature has read the feed of events.
+CREATE TABLE event_positions (
+    reader   text NOT NULL CONSTRAINT event_positions_pkey PRIMARY KEY,
     tx       xid8 NOT NULL,
     event_id uuid NOT NULL
 );
-INSERT INTO analytics_position VALUES ('0', '00000000-0000-0000-0000-000000000000');
+INSERT INTO event_positions VALUES
+    ('analytics', '0', '00000000-0000-0000-0000-000000000000'),
+    ('sender_checks', '0', '00000000-0000-0000-0000-000000000000');
 
 -- Tasks for a node agent: what needs root or a daemon's tool.
 CREATE TABLE node_tasks (

@@ -146,13 +146,6 @@ CREATE TABLE sender_recipients (
 CREATE INDEX sender_recipients_by_day ON sender_recipients (day);
 CREATE INDEX sender_recipients_by_domain ON sender_recipients (domain_id);
 
--- The last event whose sender is checked: one row.
-CREATE TABLE sender_check_position (
-    tx       xid8 NOT NULL,
-    event_id uuid NOT NULL
-);
-INSERT INTO sender_check_position VALUES ('0', '00000000-0000-0000-0000-000000000000');
-
 -- Forwarded copies counted for a message, by queue ID, kept until the counts leave the hour: they are subtracted again
 -- if the message is not accepted after all.
 CREATE TABLE forward_charges (

@@ -21,6 +21,7 @@ from mailkeep.features.mailflow.sender_checks.model import (
 from mailkeep.features.mailflow.thresholds import service as thresholds
 from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.alerts.model import AlertProblem
+from mailkeep.features.record.events import service as feed
 
 _BATCH = 1000
 _RETENTION = timedelta(days=8)
@@ -35,7 +36,7 @@ async def check(app: App) -> None:
     """Count the outcomes that are new, check their senders, and suspend those beyond a threshold."""
     while True:
         async with app.db.autocommit() as conn:
-            if not await store.has_events(conn):
+            if not await feed.has_unread(conn, "sender_checks"):
                 return
         async with app.db.tx() as conn:
             if not await _check_batch(app, conn):
@@ -70,7 +71,7 @@ async def prune(app: App) -> None:
 
 
 async def _check_batch(app: App, conn: Conn) -> bool:
-    tx, event_id = await store.lock_position(conn)
+    tx, event_id = await feed.lock_position(conn, "sender_checks")
     events = await store.list_events(conn, tx, event_id, _BATCH)
     if not events:
         return False
@@ -78,7 +79,7 @@ async def _check_batch(app: App, conn: Conn) -> bool:
     await store.add(conn, counts)
     await store.add_recipients(conn, counts)
     failpoint.reach("senders.counted")
-    await store.set_position(conn, events[-1].tx, events[-1].id)
+    await feed.set_position(conn, "sender_checks", events[-1].tx, events[-1].id)
     senders = {sender for sender, _ in counts.slots if "@" in sender}  # not of forwarded copies
     at = app.clock()
     if senders and (found := await _check(app, conn, at, senders)):

@@ -18,34 +18,6 @@ from mailkeep.features.mailflow.sender_checks.model import (
 from mailkeep.features.mailflow.sender_checks.rules import BITS
 
 
-async def lock_position(conn: Conn) -> tuple[str, UUID]:
-    """The position in the feed of events. Other processes that check wait until the transaction ends."""
-    cursor = await conn.execute("SELECT tx::text AS tx, event_id FROM sender_check_position FOR UPDATE")
-    row = await cursor.fetchone()
-    assert row is not None
-    return row["tx"], row["event_id"]
-
-
-async def has_events(conn: Conn) -> bool:
-    """Whether visible events are not counted yet."""
-    cursor = await conn.execute(
-        """
-        SELECT EXISTS (
-            SELECT FROM events e, sender_check_position p
-            WHERE (e.tx, e.id) > (p.tx, p.event_id) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())) AS found
-        """
-    )
-    row = await cursor.fetchone()
-    return bool(row and row["found"])
-
-
-async def set_position(conn: Conn, tx: str, event_id: UUID) -> None:
-    """Move the position behind this event."""
-    await conn.execute(
-        "UPDATE sender_check_position SET tx = %(tx)s::xid8, event_id = %(id)s", {"tx": tx, "id": event_id}
-    )
-
-
 async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[SenderEvent]:
     """The next visible events of the feed. The author of a message is the one that `mailflow/abuse` counts it for: the
     mailbox that logged in, with its own domain; if it is deleted, the envelope sender of a mail client's mail; else

@@ -30,6 +30,7 @@ from mailkeep.features.record.analytics.model import (
     TimeRange,
     TimeWindow,
 )
+from mailkeep.features.record.events import service as feed
 from mailkeep.features.record.messages import service as messages
 
 MOST_GROUPS = 1000
@@ -58,7 +59,7 @@ async def count(app: App, most: int | None = None) -> None:
     batches = 0
     while most is None or batches < most:
         async with app.db.autocommit() as conn:
-            if not await store.has_events(conn):
+            if not await feed.has_unread(conn, "analytics"):
                 return
         async with app.db.tx() as conn:
             if not await _count_batch(conn):
@@ -67,7 +68,7 @@ async def count(app: App, most: int | None = None) -> None:
 
 
 async def _count_batch(conn: Conn) -> bool:
-    tx, event_id = await store.lock_position(conn)
+    tx, event_id = await feed.lock_position(conn, "analytics")
     events = await store.list_events(conn, tx, event_id, _BATCH)
     if not events:
         return False
@@ -77,7 +78,7 @@ async def _count_batch(conn: Conn) -> bool:
         sums.add(event)
     await _add(conn, sums.counters, sums.bounces)
     failpoint.reach("analytics.added")
-    await store.set_position(conn, events[-1].tx, events[-1].id)
+    await feed.set_position(conn, "analytics", events[-1].tx, events[-1].id)
     return len(events) == _BATCH
 
 

@@ -33,32 +33,6 @@ _DELAY_SUMS = SQL("ARRAY[{}] AS delays").format(
 )
 
 
-async def lock_position(conn: Conn) -> tuple[str, UUID]:
-    """The position in the feed of events. Others that count wait until the transaction ends."""
-    cursor = await conn.execute("SELECT tx::text AS tx, event_id FROM analytics_position FOR UPDATE")
-    row = await cursor.fetchone()
-    assert row is not None
-    return row["tx"], row["event_id"]
-
-
-async def has_events(conn: Conn) -> bool:
-    """Whether visible events are not counted yet."""
-    cursor = await conn.execute(
-        """
-        SELECT EXISTS (
-            SELECT FROM events e, analytics_position p
-            WHERE (e.tx, e.id) > (p.tx, p.event_id) AND e.tx < pg_snapshot_xmin(pg_current_snapshot())) AS found
-        """
-    )
-    row = await cursor.fetchone()
-    return bool(row and row["found"])
-
-
-async def set_position(conn: Conn, tx: str, event_id: UUID) -> None:
-    """Move the position behind this event."""
-    await conn.execute("UPDATE analytics_position SET tx = %(tx)s::xid8, event_id = %(id)s", {"tx": tx, "id": event_id})
-
-
 async def list_events(conn: Conn, tx: str, event_id: UUID, limit: int) -> list[MailEvent]:
     """The next visible events of the feed, with what is known of their messages."""
     cursor = await conn.execute(

@@ -203,6 +203,9 @@ class FeedStart:
     kept_since: datetime
 
 
+Reader = Literal["analytics", "sender_checks"]
+"""A feature that reads the feed, each event once."""
+
 FeedPosition = tuple[str, UUID]
 """A position in the feed: (transaction, ID) of the last event seen."""
 

@@ -27,6 +27,10 @@ from mailkeep.features.record.events.model import (
 )
 from mailkeep.web.streams import Stream
 
+lock_position = store.lock_position
+has_unread = store.has_unread
+set_position = store.set_position
+
 _NO_DOMAIN = UUID(int=0)
 _STREAM_PAGE = 50
 _HEARTBEAT_SECONDS = 5.0

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.events.model import Event, EventFilter, FeedPosition, RecordedEvent
+from mailkeep.features.record.events.model import Event, EventFilter, FeedPosition, Reader, RecordedEvent
 
 # The most time between the start of a transaction and its events. The pool ends transactions long before that.
 _LONGEST_TRANSACTION = timedelta(minutes=15)
@@ -103,6 +103,40 @@ async def find_newest(conn: Conn, domains: Sequence[UUID] | None) -> FeedPositio
     cursor = await conn.execute(of_all_domains if domains is None else of_domains, {"domains": domains})
     row = await cursor.fetchone()
     return (row["tx"], row["id"]) if row else None
+
+
+async def lock_position(conn: Conn, reader: Reader) -> FeedPosition:
+    """Up to where a reader has read the feed. Others that read for it wait until the transaction ends."""
+    cursor = await conn.execute(
+        "SELECT p.tx::text AS tx, p.event_id FROM event_positions p WHERE p.reader = %(reader)s FOR UPDATE",
+        {"reader": reader},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return row["tx"], row["event_id"]
+
+
+async def has_unread(conn: Conn, reader: Reader) -> bool:
+    """Whether there are visible events behind the position of a reader."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (
+            SELECT FROM events e, event_positions p
+            WHERE p.reader = %(reader)s AND (e.tx, e.id) > (p.tx, p.event_id)
+              AND e.tx < pg_snapshot_xmin(pg_current_snapshot())) AS found
+        """,
+        {"reader": reader},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["found"])
+
+
+async def set_position(conn: Conn, reader: Reader, tx: str, event_id: UUID) -> None:
+    """Move the position of a reader behind this event."""
+    await conn.execute(
+        "UPDATE event_positions SET tx = %(tx)s::xid8, event_id = %(id)s WHERE reader = %(reader)s",
+        {"reader": reader, "tx": tx, "id": event_id},
+    )
 
 
 async def is_pending(conn: Conn) -> bool:
