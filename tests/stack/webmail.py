@@ -54,7 +54,13 @@ def change(stack: Stack, changes: dict[str, object]) -> dict[str, str]:
     plan = stack.do("GET", "/orchestrator/plan")
     assert all(check["ok"] for check in plan["checks"]), plan["checks"]
     body = {"plan_id": plan["id"], "watch_seconds": 5, "overwrite_drift": ["postfix/master.cf"]}
-    started = stack.do("POST", "/orchestrator/apply", body)
+
+    def start() -> dict[str, object] | None:
+        """Another operation, which a test has begun, may still be running."""
+        answer = stack.ask("POST", "/orchestrator/apply", body)
+        return None if answer.status == 409 else answer.data
+
+    started = eventually(start, 60, "the end of the operation before")
 
     def ended() -> dict[str, object] | None:
         operation = stack.do("GET", f"/orchestrator/operations/{started['operation_id']}")

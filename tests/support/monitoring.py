@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -33,8 +34,8 @@ def list_expressions() -> list[str]:
     text = DASHBOARD.read_text("utf-8").replace("$__rate_interval", "5m").replace("$instance", "mx")
     panels = cast(list[dict[str, Any]], json.loads(text)["panels"])
     shown = [target["expr"] for panel in panels for target in panel.get("targets", ())]
-    rules = re.findall(r"^ +expr: (?:\|\n((?: {10}.*\n)+)|(.+))$", RULES.read_text("utf-8"), re.MULTILINE)
-    return shown + [block or line for block, line in rules]
+    groups = yaml.safe_load(RULES.read_text("utf-8"))["groups"]
+    return shown + [rule["expr"] for group in groups for rule in group["rules"]]
 
 
 def find_unknown(metrics: str, expressions: Iterable[str]) -> set[str]:

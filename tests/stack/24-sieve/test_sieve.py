@@ -106,7 +106,7 @@ def test_a_stored_message_and_a_purged_mailbox(stack: Stack):
 def test_an_incident_closes_every_way_in_and_out_until_its_undo(stack: Stack):
     """T63: an attacker with the password has set a forward and a script, made an app password, and is signed in."""
     carol = stack.make_mailbox(
-        stack.make_domain("incident.test"),
+        stack.make_domain("attacked.test"),
         "carol",
         forward={"destinations": ["accomplice+forward@remote.test"], "keep_copy": True},
     )

@@ -147,7 +147,8 @@ def test_a_stopped_filter_is_mailed_and_queued_for_webhooks(bosses: Stack):
         return [each["alert"] for each in events if each.get("alert_id") and each["about"] == "filter"]
 
     def find_mails(subject: str) -> list[bytes]:
-        return [mail for mail in stack.mail_of(LOCAL) if f"Subject: {subject} {HOSTNAME}".encode() in mail]
+        found = [mail for mail in stack.mail_of(LOCAL) if f"Subject: {subject} {HOSTNAME}".encode() in mail]
+        return [mail for mail in found if b"filter (health_filter)" in mail]  # other components may fail without it
 
     perform(stack, "stop")
     try:
@@ -155,7 +156,7 @@ def test_a_stopped_filter_is_mailed_and_queued_for_webhooks(bosses: Stack):
         [alert] = eventually(lambda: find_alerts(stack, 0, 3), what="the alert")
         assert (alert["severity"], alert["subject"]) == ("critical", "filter")
         [mail] = eventually(lambda: find_mails("Critical alert of"), what="mail about the alert")
-        assert b"New, critical: filter (health_filter)" in mail
+        assert b"New, critical: filter" in mail
         assert b"Not running: rspamd" in mail
         assert b"\r\nhttp://" in mail  # the dashboard
         assert eventually(find_queued, what="the webhook") == ["health_filter"]
