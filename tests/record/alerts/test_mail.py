@@ -190,14 +190,14 @@ def test_the_text_of_a_mail():
         "kind": "health_disk",
         "subject": "disk",
         "reason": "Free up\r\ndisk space.",
-        "since": "2026-03-01T12:00:00.000Z",
+        "since": "1 March 2026, 13:00 CET",
     }
     item = {"alerts": [alert, alert | {"change": "resolved"}], "more": 2, "at": "2026-03-01T12:00:00.000Z"}
     mail = SystemMail(DOMAIN_IDS[EXAMPLE], "alert_critical", "a@b.test", [item], 1, at("2026-03-01"), 1)
     text = texts.write(mail, "mail.example.test", "https://mail.example.test/")
     assert text.subject == "Critical alert of mail.example.test: disk"
     assert texts.alert_screen(mail) == "/server-health"
-    assert "New, critical: disk (health_disk)\n  Free up disk space.\n  Since 1 March 2026, 12:00 UTC.\n" in text.body
+    assert "New, critical: disk (health_disk)\n  Free up disk space.\n  Since 1 March 2026, 13:00 CET.\n" in text.body
     assert "In order again: disk (health_disk)" in text.body
     assert "More that are not listed here: 2.\n\nhttps://mail.example.test/\n" in text.body
     other = alert | {"kind": "bounce_rate", "subject": "shop@example.test"}

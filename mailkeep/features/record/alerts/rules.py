@@ -9,7 +9,6 @@ from typing import Any, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from mailkeep.core.clock import iso
 from mailkeep.core.errors import Conflict
 from mailkeep.features.record.alerts.model import (
     Alert,
@@ -161,7 +160,7 @@ def is_quiet(text: str, zone: ZoneInfo, at: datetime) -> bool:
 
 
 def list_mails(
-    alerts: Sequence[Alert], recipients: Sequence[AlertRecipient]
+    alerts: Sequence[Alert], recipients: Sequence[AlertRecipient], zone: ZoneInfo
 ) -> Iterable[tuple[Literal["alert", "alert_critical"], str, dict[str, Any]]]:
     """The mails about alerts: kind, recipient and item. What is urgent has a mail of its own."""
     for recipient in sorted(recipients, key=lambda each: each.address):
@@ -173,12 +172,12 @@ def list_mails(
         urgent = [each for each in visible if is_urgent(each)]
         other = [each for each in visible if not is_urgent(each)]
         if urgent:
-            yield "alert_critical", recipient.address, _to_item(urgent)
+            yield "alert_critical", recipient.address, _to_item(urgent, zone)
         if other:
-            yield "alert", recipient.address, _to_item(other)
+            yield "alert", recipient.address, _to_item(other, zone)
 
 
-def _to_item(alerts: Sequence[Alert]) -> dict[str, Any]:
+def _to_item(alerts: Sequence[Alert], zone: ZoneInfo) -> dict[str, Any]:
     shown = [
         {
             "change": each.unmailed if each.mailed_at or each.state == "resolved" else "opened",
@@ -186,8 +185,12 @@ def _to_item(alerts: Sequence[Alert]) -> dict[str, Any]:
             "kind": each.kind,
             "subject": each.subject,
             "reason": each.reason,
-            "since": iso(each.created_at),
+            "since": _show(each.created_at.astimezone(zone)),
         }
         for each in alerts[:MAX_MAILED]
     ]
     return {"alerts": shown, "more": len(alerts) - len(shown)}
+
+
+def _show(local: datetime) -> str:
+    return f"{local.day} {local:%B %Y, %H:%M %Z}"

@@ -143,7 +143,7 @@ async def mail(app: App) -> None:
         outcomes = [(each, rules.decide(each, policy, at)) for each in await store.list_unmailed(conn)]
         due = [each for each, outcome in outcomes if outcome == "mail"]
         if due:
-            for kind, recipient, item in rules.list_mails(due, await store.list_recipients(conn)):
+            for kind, recipient, item in rules.list_mails(due, await store.list_recipients(conn), zone):
                 await system_mail.notify(conn, at, kind, [recipient], item)
         settled = [each.id for each, outcome in outcomes if outcome != "wait"]
         if settled:

@@ -170,7 +170,7 @@ def _alert_lines(mail: SystemMail) -> list[str]:
             heading = _ALERT_CHANGES[each["change"]].format(severity=each["severity"])
             reason = " ".join(each["reason"].split())
             lines += ["", f"{heading}: {each['subject']} ({each['kind']})", f"  {reason}"]
-            lines += [f"  Since {_format_time(each['since'])}."]
+            lines += [f"  Since {each['since']}."]
         more += item["more"]
     return [*lines, "", f"More that are not listed here: {more}."] if more > 0 else lines
 
