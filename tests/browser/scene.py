@@ -277,12 +277,18 @@ async def count_recipients(scene: Scene, sender: str, recipients: int) -> None:
         assert await abuse.count(app, who, app.clock(), [charge]) == [None]
 
 
+async def report_component(scene: Scene, component: str, reason: str) -> None:
+    """An open alert about a component of the health."""
+    async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
+        problem = AlertProblem(f"health_{component}", component, None, "warning", reason)
+        await alerts.report(conn, app.clock(), "health", [problem], kinds=[problem.kind])
+
+
 async def _health(scene: Scene) -> None:
     """An alert about a component, and the use of a disk that grows, in the last 20 days."""
     reason = "192.0.2.1 is on bl.example (https://bl.example/removal). Find what sends unwanted mail."
+    await report_component(scene, "blocklists", reason)
     async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
-        problem = AlertProblem("health_blocklists", "blocklists", None, "warning", reason)
-        await alerts.report(conn, app.clock(), "health", [problem], kinds=[problem.kind])
         now, usage = app.clock().replace(minute=0, second=0, microsecond=0), machine.measure_disk(app.data_dir)
         growth = min(usage.free_bytes, usage.used_bytes) // 40
         for day in range(1, 21):

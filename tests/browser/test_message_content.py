@@ -181,7 +181,7 @@ async def test_the_overview_counts_what_its_links_list(browser: Browser, scene: 
     """With more messages than a page of a list, for a domain_admin: only those of its domains."""
     items = [
         {
-            "from": {"email": f"shop@{EXAMPLE}"},
+            "from": {"email": f"list@{EXAMPLE}"},  # which is suspended because of this
             "to": [{"email": "bounce@elsewhere.test"}],
             "subject": f"Counted {number}",
             "text_body": "x",
