@@ -123,6 +123,20 @@ async def test_silence(api: Api, before: int, now: int, others: int, expected: l
     assert await alerts_of(api.dora) == [each for each in expected if each[1] != "server"]
 
 
+async def test_the_silence_of_a_domain_has_not_ended_while_the_whole_server_is_silent(api: Api):
+    for week in range(1, 5):
+        for hour in range(-1, 5):
+            await count(api, NOW - week * WEEK + hour * HOUR, delivered=30)
+            await count(api, NOW - week * WEEK + hour * HOUR, OTHER, delivered=30)
+    await count(api, NOW - HOUR, OTHER, delivered=5)
+    await look(api)
+    of_domain, of_server = ("silence", EXAMPLE, "open"), ("silence", "server", "open")
+    assert await alerts_of(api.sue) == [of_domain]
+    for hours in (3, 4.5):
+        await look(api, NOW + hours * HOUR)
+        assert await alerts_of(api.sue) == [of_domain, of_server]
+
+
 async def sign_in(api: Api, mailbox: UUID, ip: str, at: datetime) -> None:
     async with api.app.db.tx() as conn:
         await login_history.record(conn, [MailboxSignIn(mailbox, at, "imap", ip)])

@@ -91,8 +91,11 @@ async def _silences(conn: Conn, at: datetime, domains: Mapping[UUID, str]) -> li
         mail = ComparedDomain(None, None) if domain_id == ALL_DOMAINS else ComparedDomain(domain_id, domains[domain_id])
         if problem := rules.silence(mail, 0, weeks):
             found.append(problem)
-    of_server = [each for each in found if each.domain_id is None]
-    return of_server or found
+    if all(each.domain_id for each in found):
+        return found
+    # Nothing is delivered at all: one new alert. Those about domains have not ended.
+    unresolved = await alerts.list_subjects(conn, "abuse", ["silence"])
+    return [each for each in found if each.domain_id is None or each.subject in unresolved]
 
 
 async def _after_pauses(conn: Conn, at: datetime) -> list[AlertProblem]:
