@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
+import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.scene import Scene, wait_until
@@ -41,6 +42,16 @@ async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
             await expect(compared).to_contain_text(str(figures["previous"][name]))
         bounces = page.get_by_role("table", name="Bounces")
         await expect(bounces.get_by_text("invalid_recipient")).to_be_visible()
+        for table in (bounces, page.get_by_role("table", name="Destinations")):
+            # A bar for each row; that of the largest sum fills its cell.
+            bars = table.locator(".stacked-bar")
+            await expect(bars).to_have_count(await table.get_by_role("row").count() - 1)
+            rests: list[float] = await bars.evaluate_all(
+                "all => all.map((bar) => 1 - [...bar.children].reduce((sum, part) => sum + part.offsetWidth, 0)"
+                " / bar.offsetWidth)"
+            )
+            assert min(rests) == pytest.approx(0, abs=0.05)
+            assert 0 < max(rests) < 1
         await page.get_by_role("region", name="Bounced", exact=True).get_by_role("link").click()
         await page.wait_for_url("**/messages?direction=outbound&status=bounced&since=*")
         await expect(page.get_by_role("link", name="Your invoice 2026-1041").first).to_be_visible()

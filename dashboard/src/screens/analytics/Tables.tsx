@@ -1,4 +1,5 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { formatSearch, useSearchParams } from '../../search'
@@ -6,6 +7,7 @@ import { LoadingLines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { useNavigation } from '../../ui/navigation'
 import { Section } from '../../ui/Page'
+import { BarKey, type Part, StackedBar } from '../../ui/StackedBar'
 import { TableHead } from '../../ui/TableHead'
 import { Time } from '../../ui/Time'
 import { providerName } from '../messages/bounceClasses'
@@ -88,6 +90,27 @@ export function useTables(query: Query): readonly FigureTable[] {
   ]
 }
 
+type Outcome = 'delivered' | 'deferred' | 'bounced' | 'failed'
+
+const TONES: Readonly<Record<Outcome, Omit<Part, 'count'>>> = {
+  delivered: { label: 'Delivered', tone: '--good' },
+  deferred: { label: 'Deferred', tone: '--keep' },
+  bounced: { label: 'Bounced', tone: '--bad' },
+  failed: { label: 'Failed', tone: '--warn' },
+}
+const FINAL: readonly Outcome[] = ['delivered', 'bounced', 'failed']
+const UNDELIVERED: readonly Outcome[] = ['deferred', 'bounced', 'failed']
+
+/** The key of a table's bars, and the bar of each row. */
+function toBars<Row extends Partial<Record<Outcome, number>>>(rows: readonly Row[], names: readonly Outcome[]) {
+  const partsOf = (row: Row) => names.map((name) => ({ ...TONES[name], count: row[name] ?? 0 }))
+  const most = Math.max(0, ...rows.map((row) => partsOf(row).reduce((sum, part) => sum + part.count, 0)))
+  return {
+    key: <BarKey parts={names.map((name) => TONES[name])} />,
+    of: (row: Row) => <StackedBar parts={partsOf(row)} most={most} />,
+  }
+}
+
 /** One of these tables. Nothing is shown without rows. */
 export function TableSection({ table: { title, lead, endpoint, error, rows }, query, since }: Props & { table: FigureTable }) {
   const { Link } = useNavigation()
@@ -104,8 +127,10 @@ export function TableSection({ table: { title, lead, endpoint, error, rows }, qu
     ['Median time', (row) => formatSeconds(row.median_seconds)],
     ['95 % within', (row) => formatSeconds(row.p95_seconds)],
   ]
+  const bars = toBars(rows, FINAL)
   return (
     <Section title={title} {...(lead && { lead })} actions={<CsvButton name={endpoint} query={query} />} bare>
+      {bars.key}
       <div className="list-card">
         <table className="list" role="table" aria-label={title}>
           <TableHead headers={['Name', ...cells.map(([header]) => header)]} unseen="Messages" />
@@ -115,7 +140,10 @@ export function TableSection({ table: { title, lead, endpoint, error, rows }, qu
               return (
                 <tr key={id} role="row">
                   <td role="cell" data-label="Name">
-                    {filter ? <Link href={PATHS.analytics + formatSearch({ ...params, ...filter })}>{name}</Link> : name}
+                    <span className="stack-small">
+                      {filter ? <Link href={PATHS.analytics + formatSearch({ ...params, ...filter })}>{name}</Link> : <span>{name}</span>}
+                      {bars.of(row)}
+                    </span>
                   </td>
                   {cells.map(([header, cell]) => (
                     <td key={header} role="cell" data-label={header}>
@@ -144,8 +172,10 @@ export function Bounces({ query, since }: Props) {
   if (error) return <ErrorNote error={error} />
   if (!data) return <LoadingLines count={3} />
   if (data.length === 0) return null
+  const bars = toBars(data, UNDELIVERED)
   return (
     <Section title="Bounces" lead="Why mail was deferred, bounced or failed." actions={<CsvButton name="bounces" query={query} />} bare>
+      {bars.key}
       <div className="list-card">
         <table className="list" role="table" aria-label="Bounces">
           <TableHead headers={['Class', 'Deferred', 'Bounced', 'Failed', 'Last reply']} />
@@ -153,7 +183,7 @@ export function Bounces({ query, since }: Props) {
             {data.map((row) => (
               <tr key={row.class} role="row">
                 <td role="cell" data-label="Class">
-                  <ClassWithAdvice name={row.class} advice={row.advice} />
+                  <ClassWithAdvice name={row.class} advice={row.advice} bar={bars.of(row)} />
                 </td>
                 {(['deferred', 'bounced', 'failed'] as const).map((name) => (
                   <td key={name} role="cell" data-label={name[0]?.toUpperCase() + name.slice(1)}>
@@ -189,12 +219,13 @@ export function Bounces({ query, since }: Props) {
   )
 }
 
-function ClassWithAdvice({ name, advice }: { name: string; advice: string }) {
+function ClassWithAdvice({ name, advice, bar }: { name: string; advice: string; bar: ReactNode }) {
   return (
     <span className="stack-small">
       <span>
         <code>{name}</code>
       </span>
+      {bar}
       <span className="small reason">{advice}</span>
     </span>
   )
