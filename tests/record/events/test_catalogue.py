@@ -62,6 +62,7 @@ async def test_events_of_mail_match_the_catalogue(post: Post):
     assert {kind for kind, _ in events} == {
         *(kind for kind in CATALOGUE if kind.startswith("mail.")),
         "system.suspension",
+        "system.alert",
     }
     for kind, data in events:
         assert_payload(kind, data)
