@@ -70,6 +70,8 @@ class HostileServer:
     context: ssl.SSLContext | None = None
     waits: bool = True
     port: int = 0
+    began: threading.Event = field(default_factory=threading.Event)
+    """Set when a client has connected."""
     ended: threading.Event = field(default_factory=threading.Event)
     """Set when the client has ended the first connection."""
 
@@ -79,6 +81,7 @@ class HostileServer:
                 peer, _ = listener.accept()
             except OSError:
                 return
+            self.began.set()
             threading.Thread(target=self._converse, args=(peer,), daemon=True).start()
 
     def _converse(self, raw: socket.socket) -> None:

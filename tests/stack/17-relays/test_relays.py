@@ -252,8 +252,9 @@ def test_one_click_as_a_mail_program_does_it(relaying: Stack, peers: dict[str, P
             response = client.getresponse()
             return response.status, response.read().decode()
 
-    mixed = f"/u/{first[3:60]}{second[60:]}"  # the beginning of one and the end of another
-    for path in (mixed, f"{first[:-2]}AA", "/u/AAAA", f"{first}A"):
+    mixed = f"{first[:60]}{second[60:]}"  # the beginning of one and the end of another
+    changed = f"{first[:60]}{'B' if first[60] == 'A' else 'A'}{first[61:]}"
+    for path in (mixed, changed, "/u/AAAA", f"{first}A"):
         assert [visit(method, path)[0] for method in ("GET", "POST")] == [404, 404]
     assert visit("GET", first)[0] == 200
     assert relaying.do("GET", f"/suppressions?domain_id={domain}") == []
