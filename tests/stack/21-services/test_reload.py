@@ -21,7 +21,7 @@ from mailkeep.run.runtime import child
 from tests.stack.harness import Stack, eventually, letter
 from tests.support.instance import ROOT
 
-SESSIONS, MAILBOXES = 200, 5
+SESSIONS, MAILBOXES = 50, 5
 DOMAIN, NAME, FAR = "reload.test", "reader", "far-away@remote.test"
 _NUMBER = re.compile(rb"^Subject: Number (\d+)\r$", re.MULTILINE)
 
