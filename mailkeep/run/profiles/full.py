@@ -90,6 +90,9 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
         sockets = _listen(loaded, stack)
+        configured, loaded = loaded, http.read_port(loaded, sockets["public"])
+        if loaded is not configured:
+            options = dict(options) | {"http.listen": loaded.settings.http.listen}
         vault = open_vault(data_dir, loaded)
         paths = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(paths.run / "pids")

@@ -129,6 +129,12 @@ def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -
     )
 
 
+def read_port(loaded: LoadedSettings, public: socket.socket) -> LoadedSettings:
+    """The settings with the port of the API's listener, if they left it to the system: links contain it."""
+    host, port = public.getsockname()[:2]
+    return loaded if parse_endpoint(loaded.settings.http.listen)[1] else loaded.with_listener(host, port)
+
+
 def bind_internal(loaded: LoadedSettings) -> socket.socket:
     """A socket for the internal listener: on a free port if the default one is used, so that a second instance starts.
 
