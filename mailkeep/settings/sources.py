@@ -14,8 +14,8 @@ import msgspec
 
 from mailkeep.settings.contradictions import list_contradictions
 from mailkeep.settings.effects import Effect, find_effect
-from mailkeep.settings.formats import parse_endpoint
 from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField, is_storable
+from mailkeep.settings.formats import parse_endpoint
 from mailkeep.settings.providers import SECRET_MEMBERS
 from mailkeep.settings.shapes import explain
 from mailkeep.settings.tree import Settings

@@ -129,10 +129,11 @@ def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -
     )
 
 
-def read_port(loaded: LoadedSettings, public: socket.socket) -> LoadedSettings:
-    """The settings with the port of the API's listener, if they left it to the system: links contain it."""
-    host, port = public.getsockname()[:2]
-    return loaded if parse_endpoint(loaded.settings.http.listen)[1] else loaded.with_listener(host, port)
+def bind_public(loaded: LoadedSettings) -> tuple[socket.socket, LoadedSettings]:
+    """A socket for the API's listener, and the settings with its port if they leave that to the system."""
+    address = parse_endpoint(loaded.settings.http.listen)
+    listening = bind(*address, API)
+    return listening, loaded if address[1] else loaded.with_listener(*listening.getsockname()[:2])
 
 
 def bind_internal(loaded: LoadedSettings) -> socket.socket:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from mailkeep.core.address import Address, fold_local
 from mailkeep.core.errors import Conflict
@@ -20,6 +21,7 @@ from mailkeep.features.directory.mailboxes.model import (
     Mailbox,
     MailboxFilter,
     MailboxForward,
+    MailboxHolds,
     MailboxSuspension,
     Protocols,
 )
@@ -174,6 +176,25 @@ async def find_and_prevent_purge(conn: Conn, mailbox_id: UUID) -> Mailbox | None
     cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s FOR KEY SHARE OF m", {"id": mailbox_id})
     row = await cursor.fetchone()
     return _mailbox(row) if row else None
+
+
+async def find_holds(conn: Conn, mailbox_id: UUID, thresholds: Mapping[str, Any]) -> MailboxHolds:
+    """What others hold on to a mailbox; `thresholds`: those of the settings, by name."""
+    cursor = await conn.execute(
+        """
+        SELECT (SELECT max(i.by_rank) FROM incidents i
+                 WHERE i.subject_id = m.id AND i.subject_type = 'mailbox' AND i.undone_at IS NULL) AS incident_rank,
+               EXISTS (SELECT FROM thresholds t LEFT JOIN thresholds d ON d.domain_id = m.domain_id AND d.name = t.name
+                        WHERE t.mailbox_id = m.id
+                          AND t.highest < coalesce(d.value, (%(thresholds)s::jsonb ->> t.name)::double precision)
+                      ) AS has_stricter_limits
+        FROM mailboxes m WHERE m.id = %(id)s
+        """,
+        {"id": mailbox_id, "thresholds": Jsonb(dict(thresholds))},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return MailboxHolds(**row)
 
 
 async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
