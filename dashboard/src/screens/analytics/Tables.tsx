@@ -111,6 +111,10 @@ function toBars<Row extends Partial<Record<Outcome, number>>>(rows: readonly Row
   }
 }
 
+function formatComplaints({ complained, complaint_rate: rate }: Figures): string {
+  return complained > 0 ? `${formatNumber(complained)} (${formatRate(rate)})` : '0'
+}
+
 /** One of these tables. Nothing is shown without rows. */
 export function TableSection({ table: { title, lead, endpoint, error, rows }, query, since }: Props & { table: FigureTable }) {
   const { Link } = useNavigation()
@@ -123,6 +127,8 @@ export function TableSection({ table: { title, lead, endpoint, error, rows }, qu
     ['Bounced', (row) => formatNumber(row.bounced)],
     ['Failed', (row) => formatNumber(row.failed)],
     ...(endpoint === 'domains' && !('provider' in query) ? [['Received', (row: Figures) => formatNumber(row.received)] as const] : []),
+    // No complaints are counted by provider.
+    ...(endpoint === 'destinations' || 'provider' in query ? [] : [['Complaints', formatComplaints] as const]),
     ['Delivery rate', (row) => formatRate(row.delivery_rate)],
     ['Median time', (row) => formatSeconds(row.median_seconds)],
     ['95 % within', (row) => formatSeconds(row.p95_seconds)],
