@@ -6,7 +6,7 @@ Locks are taken in one order: routes, domain, mailbox.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -44,8 +44,9 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.decode import decode_body
 
 _SCHEME = "{ARGON2ID}"
+MailboxRecord, ForwardRecord = wire.MailboxRecord, wire.ForwardRecord
 to_record, to_forward = wire.to_record, wire.to_forward
-Destinations, MailboxRecord, ForwardRecord = wire.Destinations, wire.MailboxRecord, wire.ForwardRecord
+Destinations = wire.Destinations
 """For the endpoints of owners (`directory/owners`)."""
 
 _READ, _WRITE = "mailbox.read", "mailbox.write"
@@ -368,8 +369,7 @@ async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> No
 
 
 async def _refuse_escape(app: App, conn: Conn, who: Principal, mailbox: Mailbox, *, is_move: bool) -> None:
-    holds = await store.find_holds(conn, mailbox.id, asdict(app.settings.abuse))
-    rules.refuse_escape(who, mailbox, holds, is_move=is_move)
+    rules.refuse_escape(who, mailbox, await store.find_holds(conn, mailbox.id, app.settings.abuse), is_move=is_move)
 
 
 async def _refuse_over_limit(conn: Conn, domain: Domain) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,7 @@ from mailkeep.features.directory.mailboxes.model import (
     MailboxSuspension,
     Protocols,
 )
+from mailkeep.settings.tree import AbuseSettings
 
 _SELECT = """
     SELECT m.id, m.domain_id, d.name AS domain_name, m.local_part, m.address_key AS address, m.name, m.active,
@@ -178,8 +180,8 @@ async def find_and_prevent_purge(conn: Conn, mailbox_id: UUID) -> Mailbox | None
     return _mailbox(row) if row else None
 
 
-async def find_holds(conn: Conn, mailbox_id: UUID, thresholds: Mapping[str, Any]) -> MailboxHolds:
-    """What others hold on to a mailbox; `thresholds`: those of the settings, by name."""
+async def find_holds(conn: Conn, mailbox_id: UUID, settings: AbuseSettings) -> MailboxHolds:
+    """What others hold on to a mailbox; `settings` has the thresholds of all."""
     cursor = await conn.execute(
         """
         SELECT (SELECT max(i.by_rank) FROM incidents i
@@ -190,7 +192,7 @@ async def find_holds(conn: Conn, mailbox_id: UUID, thresholds: Mapping[str, Any]
                       ) AS has_stricter_limits
         FROM mailboxes m WHERE m.id = %(id)s
         """,
-        {"id": mailbox_id, "thresholds": Jsonb(dict(thresholds))},
+        {"id": mailbox_id, "thresholds": Jsonb(asdict(settings))},
     )
     row = await cursor.fetchone()
     assert row is not None

@@ -184,7 +184,7 @@ def bitmap(bits: Sequence[int]) -> int:
 
 
 def estimate(bits: int) -> float:
-    """The number of different recipients that a bitmap with so many bits set stands for (linear counting)."""
+    """The number of different recipients that a bitmap with this number of set bits stands for (linear counting)."""
     return BITS * math.log(BITS / max(BITS - bits, 1))
 
 
