@@ -1484,7 +1484,7 @@ TABLE sender_recipients WITH (fillfactor=70)
     sender text NOT NULL
     day date NOT NULL
     domain_id uuid
-    seen bytea NOT NULL
+    seen bit(2048) NOT NULL
     CONSTRAINT sender_recipients_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
     CONSTRAINT sender_recipients_pkey PRIMARY KEY (sender, day)
     CREATE INDEX sender_recipients_by_day ON sender_recipients USING btree (day)

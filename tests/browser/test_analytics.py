@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from tests.browser.scene import Scene, wait_until
+from tests.browser.scene import EXAMPLE, Scene, wait_until
 from tests.browser.screens import open_page, visit, wait_until_loaded
 from tests.browser.test_screens import AXE, find_violations
 
@@ -26,7 +26,14 @@ async def tile(page: Page, name: str) -> str:
 
 
 async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
-    await wait_until(scene, OVERVIEW, lambda found: found["delivered"] and found["bounced"] and found["received"])
+    complained = {
+        "from": {"email": f"alice@{EXAMPLE}"},
+        "to": [{"email": "complaint@elsewhere.test"}],
+        "subject": "Buy",
+    }
+    await scene.super_admin.call("POST", "/send", complained | {"text_body": "Hello."})
+    names = ("delivered", "bounced", "received", "complained")
+    await wait_until(scene, OVERVIEW, lambda found: all(found[name] for name in names))
     async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/")
         await page.keyboard.press("g")
@@ -40,6 +47,10 @@ async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
             assert figures["previous"][name]
             compared = page.get_by_role("region", name=label, exact=True).get_by_text("before")
             await expect(compared).to_contain_text(str(figures["previous"][name]))
+        rate = figures["complaint_rate"]
+        assert await tile(page, "Complaint rate") == f"{round(100 * rate, 1 if rate > 0.1 else 2):g} %"
+        domain = page.get_by_role("table", name="Domains").get_by_role("row").filter(has_text=EXAMPLE)
+        await expect(domain.get_by_role("cell", name=f"{figures['complained']} (")).to_have_count(1)
         bounces = page.get_by_role("table", name="Bounces")
         await expect(bounces.get_by_text("invalid_recipient")).to_be_visible()
         for table in (bounces, page.get_by_role("table", name="Destinations")):
@@ -58,6 +69,7 @@ async def test_figures_lead_to_their_messages(browser: Browser, scene: Scene):
         await page.go_back()
         # A click on the last bar opens the messages of the day, as the link in the table does.
         plot = page.locator(".day-chart-plot .u-over").first
+        await plot.scroll_into_view_if_needed()
         box = await plot.bounding_box()
         assert box is not None
         await page.mouse.click(box["x"] + box["width"] - 5, box["y"] + box["height"] / 2)

@@ -439,7 +439,7 @@ async def test_a_domain_admin_cannot_lift_a_suspension_by_the_abuse_rules(browse
         lift = page.get_by_role("button", name="Lift suspension")
         await expect(lift).to_have_attribute("aria-disabled", "true")
         await lift.focus()
-        await expect(page.get_by_role("tooltip")).to_contain_text("Suspended by the abuse rules")
+        await expect(page.get_by_role("tooltip")).to_contain_text("Only an admin or super admin can lift")
         await page.get_by_role("tab", name="Settings").click()
         await expect(page.get_by_label("Quota")).to_have_value("5 MB")
 

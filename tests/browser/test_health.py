@@ -37,6 +37,14 @@ async def test_components_alerts_and_the_disk(browser: Browser, scene: Scene):
         await expect_notification(page, "Nobody is reminded of this alert any more.")
         await expect(alert).to_contain_text("acknowledged")
         await expect(alert).to_contain_text("I look after it.")
+        await expect(alert.get_by_role("button", name="Acknowledge")).to_have_count(0)
+        await alert.get_by_role("button", name="Resolve").click()
+        await page.get_by_role("dialog").get_by_label("Note").fill("It was restarted.")
+        await page.get_by_role("dialog").get_by_role("button", name="Resolve").click()
+        await expect_notification(page, "The alert is resolved.")
+        await expect(alert).to_have_count(0)
+        [resolved, *_] = await scene.super_admin.call("GET", "/health/alerts?state=resolved&kind=health_antivirus")
+        assert resolved["note"] == "It was restarted."
 
         chart = page.get_by_role("figure", name="Use of the disk")
         await expect(chart.locator("canvas")).to_have_count(1)

@@ -140,7 +140,7 @@ CREATE TABLE sender_recipients (
     sender    text NOT NULL,
     day       date NOT NULL,
     domain_id uuid REFERENCES domains ON DELETE CASCADE,
-    seen      bytea NOT NULL,
+    seen      bit(2048) NOT NULL,
     CONSTRAINT sender_recipients_pkey PRIMARY KEY (sender, day)
 ) WITH (fillfactor = 70);
 CREATE INDEX sender_recipients_by_day ON sender_recipients (day);

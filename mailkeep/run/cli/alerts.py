@@ -46,7 +46,7 @@ def acknowledge(alert_id: AlertId, note: Note = "", data_dir: DataDir = None, as
 
 
 def resolve(alert_id: AlertId, note: Note = "", data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """End an alert. A problem that lasts opens another one."""
+    """End an alert. A problem that is seen again opens another one; a suspension that stays does not."""
     run_command(as_json, _change(data_dir, alert_id, note, "resolve"))
 
 

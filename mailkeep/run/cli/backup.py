@@ -164,7 +164,7 @@ async def _list(data_dir: Path | None) -> CommandResult:
     rows = [
         [
             each["id"],
-            each["created_at"][:19] + "Z",
+            each["created_at"],
             each["state"],
             format_size(each["size_bytes"]),
             format_size(each["added_bytes"]),

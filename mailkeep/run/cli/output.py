@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 DONE, REFUSED, USAGE, TRY_AGAIN = 0, 1, 2, 75
 _INTERRUPTED = 130
 _PERMANENT = ("needs_full_profile", "needs_restic", "external_database")  # reasons of a 503 that stays
+
+_FRACTION = re.compile(r"^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)\.\d+(?:Z|\+00:00)$")  # of a time in UTC
 
 EXIT_CODES = "Exit codes: 0 done, 1 refused or a problem, 2 usage, 75 temporary failure: try again."
 
@@ -176,8 +179,8 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def columns(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Rows of the same length, in columns two spaces apart."""
-    texts = [[str(cell) for cell in row] for row in rows]
+    """Rows of the same length, in columns two spaces apart; times to the second."""
+    texts = [[_FRACTION.sub(r"\1Z", str(cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts]
 

@@ -276,6 +276,24 @@ async def test_a_sender_beyond_its_limit_has_one_alert_until_its_suspension_is_l
     assert await look() == [(*alert, "resolved")]
 
 
+async def test_a_suspension_that_outlasts_its_alert_opens_no_other_one(post: Post):
+    async def look() -> list[str]:
+        await sender_checks.check_again(post.api.app)
+        return [each["state"] for each in (await post.api.adam.get("/abuse/alerts")).data]
+
+    await send(post, SENDER)
+    await send(post)
+    [alert] = (await post.api.adam.get("/abuse/alerts")).data
+    assert (await post.api.adam.post(f"/abuse/alerts/{alert['id']}/resolve", {})).data["unsuspended"] is False
+    post.api.clock.advance(minutes=61)
+    assert (await look(), (await send(post)).code) == (["resolved"], "MAILBOX_SUSPENDED")
+    [suspension] = (await post.api.adam.get("/abuse/suspensions")).data
+    await post.api.adam.delete(f"/abuse/suspensions/{suspension['id']}")
+    await send(post, SENDER)
+    await send(post)
+    assert sorted(await look()) == ["open", "resolved"]
+
+
 @pytest.mark.parametrize("by_mailbox", [True, False])
 async def test_lifting_a_suspension_resets_the_senders_count(post: Post, by_mailbox: bool):
     mailbox = await post.api.mailbox(f"shop@{EXAMPLE}")

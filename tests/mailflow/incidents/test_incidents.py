@@ -10,9 +10,11 @@ from uuid import UUID
 import pytest
 
 from mailkeep.app import App
+from mailkeep.core.address import parse_address
 from mailkeep.core.clock import iso
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import token_hash
+from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.incidents import actions, service
 from mailkeep.features.mailflow.incidents.model import ActionState
 from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
@@ -239,6 +241,38 @@ async def test_nobody_undoes_what_a_higher_rank_has_opened(api: Api):
     shown = (await api.dora.get(f"/abuse/incidents/{incident_id}")).data
     assert (shown["by"], shown["undone_at"]) == ("admin", None)  # she does not see all administrators
     assert await undone(api.sue, incident_id) == {"disable_forwards": "restored"}
+
+
+async def test_a_domain_admin_frees_no_address_of_what_a_higher_rank_holds(api: Api):
+    """Deleted or moved, a mailbox leaves its address to a new one, which has no incident and no thresholds."""
+    alice = await api.mailbox(ALICE)
+    path, moved = f"/mailboxes/{alice}", {"local_part": "alice2"}
+
+    async def tries() -> list[str]:
+        deletions = [await api.dora.delete(path), await api.dora.delete(f"{path}?purge=true")]
+        return [reason(each) for each in (*deletions, await api.dora.patch(path, moved))]
+
+    own = await opened(api.dora, "mailbox", alice, "disable_forwards")  # does not prevent what she does
+    by_admin = await opened(api.adam, "mailbox", alice, "disable_sign_in")
+    assert await tries() == ["incident_open"] * 3
+    await undone(api.adam, by_admin)
+
+    limits = {"scope": "mailbox", "id": str(alice)}
+    for value, expected in ((50, ["limits_set"] * 3), (5000, None)):
+        assert (
+            await api.adam.patch("/abuse/thresholds", limits | {"values": {"sender_per_hour": value}})
+        ).status == 200
+        if expected:
+            assert await tries() == expected
+
+    async with api.app.db.tx() as conn:
+        await abuse.suspend_by_rules(conn, api.clock(), parse_address(ALICE), DOMAIN_IDS[EXAMPLE], "Spam.")
+    assert reason(await api.dora.patch(path, moved)) == "suspended"
+    assert (await api.dora.delete(f"{path}?purge=true")).status == 200
+    new = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "local_part": "alice", "password": "incorrect pony charger clip"}
+    created = (await api.dora.post("/mailboxes", new)).data
+    assert created["suspended"]["by"] == "rules"
+    assert (await api.dora.get(f"/abuse/incidents/{own}")).data["undone_at"] is None
 
 
 async def test_actions_that_do_not_apply_are_refused_before_anything_is_done(api: Api):

@@ -104,6 +104,17 @@ async def test_it_is_signed_with_the_keys_of_the_host_name(post: Post):
     assert f"d={HOST}".encode() in raw
 
 
+@pytest.mark.parametrize("mode, sent", [("sandbox", ["admin@localhost", NORA["email"]]), ("smtp", [NORA["email"]])])
+async def test_an_address_that_no_mail_reaches_gets_mail_in_the_sandbox_only(post: Post, mode: str, sent: list[str]):
+    settings = post.api.app.settings
+    post.api.app.settings = replace(settings, mta=replace(settings.mta, mode=mode))
+    async with post.api.app.db.tx() as conn:
+        recipients = ["admin@localhost", NORA["email"]]
+        await system_mail.notify(conn, post.api.clock(), "alert", recipients, {"alerts": [], "more": 0})
+    assert [recipient for recipient, _ in await send(post)] == sent
+    assert [row["next_attempt_at"] for row in await jobs(post.api)] == [None, None]
+
+
 @pytest.mark.parametrize("hostname, domain", [("MX.host.test.", HOST), ("192.0.2.7", "localhost")])
 async def test_any_host_name_has_a_sender(post: Post, hostname: str, domain: str):
     post.api.app.settings = replace(post.api.app.settings, server=ServerSettings(hostname=hostname))

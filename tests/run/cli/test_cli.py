@@ -899,6 +899,8 @@ def test_an_incident_is_opened_listed_and_undone(running: Running, root_key: str
         "hold_queue: failed (The queue is available in the full profile only.)",
     ], opened.err
     (incident,) = [each for each in run("list", "--open", "--json").json["incidents"] if each["subject"] == address]
+    (row,) = [each for each in run("list", "--open").out.splitlines() if address in each]
+    assert f"{incident['created_at'][:19]}Z" in row.split()  # to the second
     assert run("undo", incident["id"]).out.splitlines() == ["suspend: restored", "hold_queue: unchanged"]
     assert "There is no mailbox nobody@example.test" in run("create", "nobody@example.test", "--action", "suspend").err
     refused = run("create", address, "--action", "disable_keys", "--json")

@@ -128,7 +128,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve one of the alerts about abuse
-         * @description Ends the alert, and does about its sender what is requested: `unsuspend` lifts the suspension, `revoke_app_passwords` deletes all app passwords of the mailbox, `purge_queue` deletes its queued mail (full profile); these two need a mailbox (CONFLICT `no_mailbox`). If one is refused, nothing else is done, and the alert stays. A problem that lasts is seen again and opens another alert. CONFLICT `resolved` if it has ended.
+         * @description Ends the alert, and does about its sender what is requested: `unsuspend` lifts the suspension, `revoke_app_passwords` deletes all app passwords of the mailbox, `purge_queue` deletes its queued mail (full profile); these two need a mailbox (CONFLICT `no_mailbox`). If one is refused, nothing else is done, and the alert stays. A problem that is seen again opens another alert; a suspension alone, which lasts until it is lifted (GET /abuse/suspensions), does not. CONFLICT `resolved` if it has ended.
          */
         post: operations["postAbuseAlertsByIdResolve"];
         delete?: never;
@@ -2393,14 +2393,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a mailbox
-         * @description It is in the trash for 30 days; `purge` deletes it permanently. Its address is free at once.
+         * @description It is in the trash for 30 days; `purge` deletes it permanently. Its address is free at once. CONFLICT `incident_open`, `limits_set`: an administrator of higher rank has opened an incident about it, or set stricter limits, which a new mailbox with its address would not have.
          */
         delete: operations["deleteMailboxesById"];
         options?: never;
         head?: never;
         /**
          * Change a mailbox
-         * @description `local_part` and `domain_id` change its address; it keeps its mail.
+         * @description `local_part` and `domain_id` change its address; it keeps its mail. CONFLICT `incident_open`, `limits_set`, `suspended` for another address while something that only a higher rank can end holds for this one.
          */
         patch: operations["patchMailboxesById"];
         trace?: never;
@@ -17470,6 +17470,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { Allowed } from '../../access/Allowed'
 import { formatNumber } from '../../locale'
@@ -11,7 +10,7 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { Filters } from '../../ui/Filters'
 import { LinkButton } from '../../ui/links'
 import { Page, Section } from '../../ui/Page'
-import { TableHead } from '../../ui/TableHead'
+import { Table, type TableRow } from '../../ui/Table'
 import { Time } from '../../ui/Time'
 import { pluralize } from '../../units'
 import { DomainFilter } from '../domains/DomainFilter'
@@ -44,7 +43,7 @@ function Sections({ overview }: { overview: Overview }) {
   const { suspended, near_limit, spikes, top_senders, authentication_failures: failures } = overview
   return (
     <>
-      <Table
+      <TableSection
         title="Suspended senders"
         lead="They can’t send until the suspension is lifted."
         none="Nobody is suspended."
@@ -60,7 +59,7 @@ function Sections({ overview }: { overview: Overview }) {
           actions: <IncidentLink address={address} />,
         }))}
       />
-      <Table
+      <TableSection
         title="Near a limit"
         lead="Senders and domains that have used at least 80 % of an hourly limit."
         none="Nobody is near a limit."
@@ -71,7 +70,7 @@ function Sections({ overview }: { overview: Overview }) {
           actions: <UsageLinks usage={usage} />,
         }))}
       />
-      <Table
+      <TableSection
         title="Spikes"
         lead="Far more mail than at the same hour of the last weeks. Nothing is blocked because of it."
         none="No spikes."
@@ -91,7 +90,7 @@ function Sections({ overview }: { overview: Overview }) {
           ),
         }))}
       />
-      <Table
+      <TableSection
         title="Top senders"
         none="No mail was sent in the last hour."
         headers={['Address', 'Recipients']}
@@ -101,7 +100,7 @@ function Sections({ overview }: { overview: Overview }) {
           actions: <UsageLinks usage={usage} />,
         }))}
       />
-      <Table
+      <TableSection
         title="Failed sign-ins by address"
         lead="Wrong passwords of mail clients, owners’ pages and the API. The same wrong password counts once."
         none="No failed sign-ins."
@@ -116,7 +115,7 @@ function Sections({ overview }: { overview: Overview }) {
           ],
         }))}
       />
-      <Table
+      <TableSection
         title="Failed sign-ins by account"
         none="No failed sign-ins."
         headers={['Account', 'Failures', 'Addresses', 'Blocked until']}
@@ -141,42 +140,16 @@ const NAMES: Readonly<Record<Usage['name'], string>> = {
   forward_per_hour: 'Forwarded copies',
 }
 
-/** The columns whose texts continue on the next line. */
 const SENTENCES: readonly string[] = ['Reason', 'Problem']
 
-interface Row {
-  id: string
-  /** One for each header. */
-  cells: readonly ReactNode[]
-  actions?: ReactNode
-}
-
-function Table(props: { title: string; lead?: string; none: string; headers: readonly string[]; rows: readonly Row[] }) {
+function TableSection(props: { title: string; lead?: string; none: string; headers: readonly string[]; rows: readonly TableRow[] }) {
   const { title, lead, none, headers, rows } = props
   return (
     <Section title={title} {...(lead && { lead })} bare>
       {rows.length === 0 ? (
         <p className="muted">{none}</p>
       ) : (
-        <div className="list-card">
-          <table className="list" role="table" aria-label={title}>
-            <TableHead headers={headers} unseen="Actions" />
-            <tbody role="rowgroup">
-              {rows.map(({ id, cells, actions }) => (
-                <tr key={id} role="row">
-                  {headers.map((header, index) => (
-                    <td key={header} role="cell" data-label={header} className={SENTENCES.includes(header) ? 'wrap' : undefined}>
-                      {cells[index]}
-                    </td>
-                  ))}
-                  <td role="cell">
-                    <span className="row row-tight">{actions}</span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={title} headers={headers} rows={rows} actions="Actions" wraps={SENTENCES} />
       )}
     </Section>
   )

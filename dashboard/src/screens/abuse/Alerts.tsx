@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { versionQuery } from '../../api/queries'
-import { Allowed } from '../../access/Allowed'
+import { Allowed, useDenialReason } from '../../access/Allowed'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
 import type { Column } from '../../ui/DataList'
@@ -19,9 +19,14 @@ import { AbuseList } from './AbuseList'
 
 type Alert = Schema['AlertResponse']
 
+/** An alert, and what an administrator is about to do with it. */
+export interface AlertChange {
+  alert: Alert
+  to: 'acknowledge' | 'resolve'
+}
+
 export function Alerts() {
-  const [changed, setChanged] = useState<{ alert: Alert; to: 'acknowledge' | 'resolve' } | null>(null)
-  const close = () => setChanged(null)
+  const [changed, setChanged] = useState<AlertChange | null>(null)
   return (
     <Page title="Alerts" lead="Senders and domains that behave unlike before, or above a threshold.">
       <AbuseList
@@ -39,15 +44,26 @@ export function Alerts() {
           </EmptyState>
         }
       />
-      <Modal opened={changed?.to === 'acknowledge'} onClose={close} title="Acknowledge alert">
-        {changed?.to === 'acknowledge' && <AcknowledgeForm alert={changed.alert} area="abuse" onDone={close} />}
-      </Modal>
-      <Modal opened={changed?.to === 'resolve'} onClose={close} title="Resolve alert">
-        {changed?.to === 'resolve' && <ResolveForm alert={changed.alert} onDone={close} />}
-      </Modal>
+      <AlertDialog changed={changed} area="abuse" onClose={() => setChanged(null)} />
     </Page>
   )
 }
+
+/** `area`: whose alerts they are. */
+export function AlertDialog({ changed, area, onClose }: { changed: AlertChange | null; area: Area; onClose: () => void }) {
+  return (
+    <>
+      <Modal opened={changed?.to === 'acknowledge'} onClose={onClose} title="Acknowledge alert">
+        {changed?.to === 'acknowledge' && <AcknowledgeForm alert={changed.alert} area={area} onDone={onClose} />}
+      </Modal>
+      <Modal opened={changed?.to === 'resolve'} onClose={onClose} title="Resolve alert">
+        {changed?.to === 'resolve' && <ResolveForm alert={changed.alert} area={area} onDone={onClose} />}
+      </Modal>
+    </>
+  )
+}
+
+type Area = 'abuse' | 'health'
 
 function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void): readonly Column<Alert>[] {
   return [
@@ -127,8 +143,7 @@ function columns(onChange: (alert: Alert, to: 'acknowledge' | 'resolve') => void
   ]
 }
 
-/** `area`: whose alerts they are. */
-export function AcknowledgeForm({ alert, area, onDone }: { alert: Alert; area: 'abuse' | 'health'; onDone: () => void }) {
+function AcknowledgeForm({ alert, area, onDone }: { alert: Alert; area: Area; onDone: () => void }) {
   const save = useApiMutation({
     request: ({ note }: { note: string }) =>
       fetchData(client.POST(`/${area}/alerts/{id}/acknowledge`, { params: { path: { id: alert.id } }, body: { ...(note && { note }) } })),
@@ -154,15 +169,18 @@ export function AcknowledgeForm({ alert, area, onDone }: { alert: Alert; area: '
   )
 }
 
-function ResolveForm({ alert, onDone }: { alert: Alert; onDone: () => void }) {
+function ResolveForm({ alert, area, onDone }: { alert: Alert; area: Area; onDone: () => void }) {
   const isFull = useQuery(versionQuery()).data?.profile === 'full'
+  const mayLift = useDenialReason('suspension.lift') === null
+  const isAboutSender = area === 'abuse' && alert.subject.includes('@')
   const initial = { note: '', unsuspend: false, revoke_app_passwords: false, purge_queue: false }
   const save = useApiMutation({
-    request: ({ note, ...actions }: typeof initial) =>
-      fetchData(
-        client.POST('/abuse/alerts/{id}/resolve', { params: { path: { id: alert.id } }, body: { ...actions, ...(note && { note }) } }),
-      ),
-    invalidates: INVALIDATES,
+    request: async ({ note, ...actions }: typeof initial) => {
+      const params = { path: { id: alert.id } }
+      if (area === 'health') await fetchData(client.POST('/health/alerts/{id}/resolve', { params, body: { ...(note && { note }) } }))
+      else await fetchData(client.POST('/abuse/alerts/{id}/resolve', { params, body: { ...actions, ...(note && { note }) } }))
+    },
+    invalidates: area === 'health' ? ['alerts', area] : INVALIDATES,
     message: 'The alert is resolved.',
     onSuccess: () => {
       form.markSaved()
@@ -178,10 +196,13 @@ function ResolveForm({ alert, onDone }: { alert: Alert; onDone: () => void }) {
       formFields={form.names}
       actions={<FormButtons submit="Resolve" isPending={save.isPending} onCancel={onDone} />}
     >
-      <p className="muted">{alert.reason} If the problem lasts, another alert opens.</p>
-      {alert.subject.includes('@') && (
+      <p className="muted">
+        {alert.reason} If the problem is seen again, another alert opens.{isAboutSender && ' A suspension stays unless it is lifted.'}
+        {isAboutSender && !mayLift && ' Only an admin or super admin can lift one by the abuse rules.'}
+      </p>
+      {isAboutSender && (
         <>
-          <Checkbox label="Lift the suspension" {...form.checkbox('unsuspend')} />
+          {mayLift && <Checkbox label="Lift the suspension" {...form.checkbox('unsuspend')} />}
           <Checkbox label="Delete all app passwords" {...form.checkbox('revoke_app_passwords')} />
           {isFull && <Checkbox label="Delete its queued mail" {...form.checkbox('purge_queue')} />}
         </>

@@ -147,6 +147,13 @@ function FigureTiles({ overview, query }: { overview: Overview; query: Query }) 
         )}
         <Tile label="Delivery rate" count={formatRate(overview.delivery_rate)} before={`${formatRate(previous.delivery_rate)} before`} />
         <Tile label="Bounce rate" count={formatRate(overview.bounce_rate)} before={`${formatRate(previous.bounce_rate)} before`} />
+        {!('provider' in query) && (
+          <Tile
+            label="Complaint rate"
+            count={formatRate(overview.complaint_rate)}
+            before={`${formatRate(previous.complaint_rate)} before`}
+          />
+        )}
         <Tile
           label="First attempt"
           count={formatRate(overview.first_attempt_rate)}

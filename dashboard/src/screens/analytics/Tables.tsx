@@ -8,7 +8,7 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { useNavigation } from '../../ui/navigation'
 import { Section } from '../../ui/Page'
 import { BarKey, type Part, StackedBar } from '../../ui/StackedBar'
-import { TableHead } from '../../ui/TableHead'
+import { Table } from '../../ui/Table'
 import { Time } from '../../ui/Time'
 import { providerName } from '../messages/bounceClasses'
 import { CsvButton } from './CsvButton'
@@ -21,7 +21,7 @@ interface Props {
 }
 
 /** The figures of each row of a table; `name` leads to its figures, and the last column to its messages. */
-interface TableRow extends Figures {
+interface FigureRow extends Figures {
   id: string
   name: string
   /** The filter of this screen that shows only this row's figures. */
@@ -37,14 +37,14 @@ interface FigureTable {
   endpoint: string
   error: Error | null
   isPending: boolean
-  rows: readonly TableRow[]
+  rows: readonly FigureRow[]
 }
 
 function toTable<Row extends Figures>(
   title: string,
   endpoint: string,
   { data, error, isPending }: UseQueryResult<readonly Row[]>,
-  describe: (row: Row) => Omit<TableRow, keyof Figures>,
+  describe: (row: Row) => Omit<FigureRow, keyof Figures>,
 ): FigureTable {
   return { title, endpoint, error, isPending, rows: data?.map((row) => ({ ...row, ...describe(row) })) ?? [] }
 }
@@ -99,7 +99,7 @@ const TONES: Readonly<Record<Outcome, Omit<Part, 'count'>>> = {
   failed: { label: 'Failed', tone: '--warn' },
 }
 const FINAL: readonly Outcome[] = ['delivered', 'bounced', 'failed']
-const UNDELIVERED: readonly Outcome[] = ['deferred', 'bounced', 'failed']
+const UNDELIVERED = ['deferred', 'bounced', 'failed'] as const satisfies readonly Outcome[]
 
 /** The key of a table's bars, and the bar of each row. */
 function toBars<Row extends Partial<Record<Outcome, number>>>(rows: readonly Row[], names: readonly Outcome[]) {
@@ -109,6 +109,10 @@ function toBars<Row extends Partial<Record<Outcome, number>>>(rows: readonly Row
     key: <BarKey parts={names.map((name) => TONES[name])} />,
     of: (row: Row) => <StackedBar parts={partsOf(row)} most={most} />,
   }
+}
+
+function formatComplaints({ complained, complaint_rate: rate }: Figures): string {
+  return complained > 0 ? `${formatNumber(complained)} (${formatRate(rate)})` : '0'
 }
 
 /** One of these tables. Nothing is shown without rows. */
@@ -123,6 +127,8 @@ export function TableSection({ table: { title, lead, endpoint, error, rows }, qu
     ['Bounced', (row) => formatNumber(row.bounced)],
     ['Failed', (row) => formatNumber(row.failed)],
     ...(endpoint === 'domains' && !('provider' in query) ? [['Received', (row: Figures) => formatNumber(row.received)] as const] : []),
+    // No complaints are counted by provider.
+    ...(endpoint === 'destinations' || 'provider' in query ? [] : [['Complaints', formatComplaints] as const]),
     ['Delivery rate', (row) => formatRate(row.delivery_rate)],
     ['Median time', (row) => formatSeconds(row.median_seconds)],
     ['95 % within', (row) => formatSeconds(row.p95_seconds)],
@@ -131,36 +137,30 @@ export function TableSection({ table: { title, lead, endpoint, error, rows }, qu
   return (
     <Section title={title} {...(lead && { lead })} actions={<CsvButton name={endpoint} query={query} />} bare>
       {bars.key}
-      <div className="list-card">
-        <table className="list" role="table" aria-label={title}>
-          <TableHead headers={['Name', ...cells.map(([header]) => header)]} unseen="Messages" />
-          <tbody role="rowgroup">
-            {rows.map((row) => {
-              const { id, name, filter, behind } = row
-              return (
-                <tr key={id} role="row">
-                  <td role="cell" data-label="Name">
-                    <span className="stack-small">
-                      {filter ? <Link href={PATHS.analytics + formatSearch({ ...params, ...filter })}>{name}</Link> : <span>{name}</span>}
-                      {bars.of(row)}
-                    </span>
-                  </td>
-                  {cells.map(([header, cell]) => (
-                    <td key={header} role="cell" data-label={header}>
-                      {cell(row)}
-                    </td>
-                  ))}
-                  <td role="cell">
-                    <Link href={messagesHref(...behind, since)}>
-                      Messages<span className="visually-hidden"> of {name}</span>
-                    </Link>
-                  </td>
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={title}
+        headers={['Name', ...cells.map(([header]) => header)]}
+        actions="Messages"
+        rows={rows.map((row) => ({
+          id: row.id,
+          cells: [
+            <span className="stack-small">
+              {row.filter ? (
+                <Link href={PATHS.analytics + formatSearch({ ...params, ...row.filter })}>{row.name}</Link>
+              ) : (
+                <span>{row.name}</span>
+              )}
+              {bars.of(row)}
+            </span>,
+            ...cells.map(([, cell]) => cell(row)),
+          ],
+          actions: (
+            <Link href={messagesHref(...row.behind, since)}>
+              Messages<span className="visually-hidden"> of {row.name}</span>
+            </Link>
+          ),
+        }))}
+      />
     </Section>
   )
 }
@@ -176,45 +176,33 @@ export function Bounces({ query, since }: Props) {
   return (
     <Section title="Bounces" lead="Why mail was deferred, bounced or failed." actions={<CsvButton name="bounces" query={query} />} bare>
       {bars.key}
-      <div className="list-card">
-        <table className="list" role="table" aria-label="Bounces">
-          <TableHead headers={['Class', 'Deferred', 'Bounced', 'Failed', 'Last reply']} />
-          <tbody role="rowgroup">
-            {data.map((row) => (
-              <tr key={row.class} role="row">
-                <td role="cell" data-label="Class">
-                  <ClassWithAdvice name={row.class} advice={row.advice} bar={bars.of(row)} />
-                </td>
-                {(['deferred', 'bounced', 'failed'] as const).map((name) => (
-                  <td key={name} role="cell" data-label={name[0]?.toUpperCase() + name.slice(1)}>
-                    {row[name] > 0 ? (
-                      <Link href={messagesHref(name, { ...query, class: row.class }, since)}>{formatNumber(row[name])}</Link>
-                    ) : (
-                      0
-                    )}
-                  </td>
-                ))}
-                <td role="cell" data-label="Last reply">
-                  <span className="stack-small">
-                    {row.last_reply && <span className="small break reason">{row.last_reply}</span>}
-                    {row.last_at && (
-                      <span className="muted small">
-                        {row.message_id ? (
-                          <Link href={PATHS.message.replace('$id', row.message_id)}>
-                            <Time at={row.last_at} form="ago" />
-                          </Link>
-                        ) : (
-                          <Time at={row.last_at} form="ago" />
-                        )}
-                      </span>
-                    )}
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Bounces"
+        headers={['Class', 'Deferred', 'Bounced', 'Failed', 'Last reply']}
+        rows={data.map((row) => ({
+          id: row.class,
+          cells: [
+            <ClassWithAdvice name={row.class} advice={row.advice} bar={bars.of(row)} />,
+            ...UNDELIVERED.map((name) =>
+              row[name] > 0 ? <Link href={messagesHref(name, { ...query, class: row.class }, since)}>{formatNumber(row[name])}</Link> : 0,
+            ),
+            <span className="stack-small">
+              {row.last_reply && <span className="small break reason">{row.last_reply}</span>}
+              {row.last_at && (
+                <span className="muted small">
+                  {row.message_id ? (
+                    <Link href={PATHS.message.replace('$id', row.message_id)}>
+                      <Time at={row.last_at} form="ago" />
+                    </Link>
+                  ) : (
+                    <Time at={row.last_at} form="ago" />
+                  )}
+                </span>
+              )}
+            </span>,
+          ],
+        }))}
+      />
     </Section>
   )
 }

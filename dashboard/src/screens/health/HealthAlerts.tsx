@@ -1,19 +1,20 @@
-import { Button, Modal } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { Allowed } from '../../access/Allowed'
 import type { Schema } from '../../api/client'
 import { Badge } from '../../ui/Badge'
 import { TableHead } from '../../ui/TableHead'
 import { Time } from '../../ui/Time'
-import { AcknowledgeForm } from '../abuse/Alerts'
+import { type AlertChange, AlertDialog } from '../abuse/Alerts'
 import { LABELS } from './texts'
 
 type Alert = Schema['AlertResponse']
 
-/** The alerts about components, which an administrator can acknowledge. */
+const CHANGES: Readonly<Record<AlertChange['to'], string>> = { acknowledge: 'Acknowledge', resolve: 'Resolve' }
+
+/** The alerts about components, which an administrator can acknowledge and resolve. */
 export function HealthAlerts({ alerts }: { alerts: readonly Alert[] }) {
-  const [acknowledged, setAcknowledged] = useState<Alert | null>(null)
-  const close = () => setAcknowledged(null)
+  const [changed, setChanged] = useState<AlertChange | null>(null)
   if (alerts.length === 0) return <p className="muted">No alerts. A component that is not in order is reported here, and by event.</p>
   return (
     <div className="card list-card">
@@ -21,18 +22,16 @@ export function HealthAlerts({ alerts }: { alerts: readonly Alert[] }) {
         <TableHead headers={['About', 'Problem', 'Severity', 'State', 'Since']} unseen="Actions" />
         <tbody role="rowgroup">
           {alerts.map((each) => (
-            <Row key={each.id} alert={each} onAcknowledge={() => setAcknowledged(each)} />
+            <Row key={each.id} alert={each} onChange={(to) => setChanged({ alert: each, to })} />
           ))}
         </tbody>
       </table>
-      <Modal opened={acknowledged !== null} onClose={close} title="Acknowledge alert">
-        {acknowledged && <AcknowledgeForm alert={acknowledged} area="health" onDone={close} />}
-      </Modal>
+      <AlertDialog changed={changed} area="health" onClose={() => setChanged(null)} />
     </div>
   )
 }
 
-function Row({ alert, onAcknowledge }: { alert: Alert; onAcknowledge: () => void }) {
+function Row({ alert, onChange }: { alert: Alert; onChange: (to: AlertChange['to']) => void }) {
   const about = LABELS[alert.subject] ?? alert.subject
   return (
     <tr role="row">
@@ -55,13 +54,22 @@ function Row({ alert, onAcknowledge }: { alert: Alert; onAcknowledge: () => void
         <Time at={alert.created_at} form="ago" />
       </td>
       <td role="cell" data-label="" className="right">
-        {alert.state === 'open' && (
-          <Allowed action="health.write">
-            <Button variant="subtle" size="compact-sm" aria-label={`Acknowledge the alert about ${about}`} onClick={onAcknowledge}>
-              Acknowledge
-            </Button>
-          </Allowed>
-        )}
+        <Group gap={4} justify="flex-end">
+          {(['acknowledge', 'resolve'] as const)
+            .filter((to) => to === 'resolve' || alert.state === 'open')
+            .map((to) => (
+              <Allowed key={to} action="health.write">
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  aria-label={`${CHANGES[to]} the alert about ${about}`}
+                  onClick={() => onChange(to)}
+                >
+                  {CHANGES[to]}
+                </Button>
+              </Allowed>
+            ))}
+        </Group>
       </td>
     </tr>
   )

@@ -217,6 +217,9 @@ function formatProtocols({ protocols }: MailboxRecord): string {
   return names.map(([name]) => name).join(', ') || 'none'
 }
 
+/** By whom suspensions are that a domain administrator, who sees the roles of others, can’t lift. */
+const ABOVE_DOMAINS: readonly string[] = ['rules', 'admin', 'super_admin']
+
 function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {
   const { role } = useAccount()
   const lift = useApiMutation({
@@ -241,7 +244,9 @@ function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {
           <Allowed
             action="mailbox.write"
             disabledReason={
-              suspended.by === 'rules' && role === 'domain_admin' ? 'Suspended by the abuse rules: only administrators can lift it.' : null
+              role === 'domain_admin' && ABOVE_DOMAINS.includes(suspended.by)
+                ? 'Only an admin or super admin can lift this suspension.'
+                : null
             }
           >
             <Button size="xs" loading={lift.isPending} onClick={() => lift.mutate(undefined)}>

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
-import { Allowed } from '../../access/Allowed'
+import { Allowed, useDenialReason } from '../../access/Allowed'
 import { AbuseTabs } from '../abuse/AbuseTabs'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
@@ -22,7 +22,9 @@ const route = getRouteApi('/app/suspensions')
 export function Suspensions() {
   const { domain } = route.useSearch()
   const [lifted, setLifted] = useState<Suspension | null>(null)
-  const lead = 'Addresses whose sending is suspended by the abuse rules or by an administrator.'
+  const mayLift = useDenialReason('suspension.lift') === null
+  const who = mayLift ? '' : ' Only an admin or super admin can lift those by the abuse rules; lift your own on the mailbox’s screen.'
+  const lead = `Addresses whose sending is suspended by the abuse rules or by an administrator.${who}`
   return (
     <Page title="Suspensions" lead={lead}>
       <AbuseTabs />

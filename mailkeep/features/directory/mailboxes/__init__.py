@@ -21,6 +21,10 @@ A deleted mailbox stays in the trash for 30 days: its address is free at once, i
 if the address is still free and the domain's limit allows it. After that, or at once with `purge`, it is deleted; its
 folder is removed after the commit, with retries until that succeeds.
 
+Whoever may not undo an incident about a mailbox (`mailflow/incidents`), or raise its thresholds, can't delete it or
+change its address either: a new mailbox with the address would be free of that. A suspension stays with the address, so
+who may not lift it can delete the mailbox, but not change its address.
+
 In the embedded profile, `used_bytes` and `message_count` are counted at delivery; in the full profile
 `directory/mailbox_usage` keeps them.
 

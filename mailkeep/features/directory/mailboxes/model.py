@@ -53,6 +53,16 @@ class MailboxSuspension:
 
 
 @dataclass(frozen=True, slots=True)
+class MailboxHolds:
+    """What others hold on to a mailbox. `incident_rank`: the highest rank that has opened an incident about it which is
+    not undone; `has_stricter_limits`: an administrator of all domains has set a threshold below that of the domain.
+    """
+
+    incident_rank: int | None
+    has_stricter_limits: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LastLogin:
     """The last login to the mailbox; all None if there was none."""
 

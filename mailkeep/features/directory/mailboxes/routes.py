@@ -164,7 +164,11 @@ ENDPOINTS = (
         handler=_change,
         action="mailbox.write",
         summary="Change a mailbox",
-        description="`local_part` and `domain_id` change its address; it keeps its mail.",
+        description=(
+            "`local_part` and `domain_id` change its address; it keeps its mail. CONFLICT `incident_open`, "
+            "`limits_set`, `suspended` for another address while something that only a higher rank can end holds for "
+            "this one."
+        ),
         tag="Mailboxes",
         versioned=True,
         body=wire.MailboxPatch,
@@ -179,13 +183,17 @@ ENDPOINTS = (
         handler=_delete,
         action="mailbox.write",
         summary="Delete a mailbox",
-        description="It is in the trash for 30 days; `purge` deletes it permanently. Its address is free at once.",
+        description=(
+            "It is in the trash for 30 days; `purge` deletes it permanently. Its address is free at once. "
+            "CONFLICT `incident_open`, `limits_set`: an administrator of higher rank has opened an incident about it, "
+            "or set stricter limits, which a new mailbox with its address would not have."
+        ),
         tag="Mailboxes",
         versioned=True,
         query=wire.DeleteQuery,
         data=wire.MailboxDeletion,
         audit="mailbox.delete",
-        refusals=(NotFound, ApiKeyDomainScope),
+        refusals=(NotFound, ApiKeyDomainScope, Conflict),
         examples=(Example(path={"id": "{mailbox_id}"}),),
     ),
     Endpoint(

@@ -26,6 +26,7 @@ from mailkeep.features.directory.mailboxes.model import (
     Mailbox,
     MailboxChanges,
     MailboxForward,
+    MailboxHolds,
     PasswordOrHash,
     Protocols,
 )
@@ -155,6 +156,23 @@ def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
     """
     if owner is not None and owner.rank > who.rank and who.mailbox is None:
         raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
+
+
+def refuse_escape(who: Principal, mailbox: Mailbox, holds: MailboxHolds, *, is_move: bool) -> None:
+    """CONFLICT `incident_open`, `limits_set`, `suspended` for a caller who would free the address of a mailbox from
+    what only a higher rank may end: a new mailbox would have it without that. A suspension stays with the address, so
+    that only a mailbox with another one (`is_move`) escapes it.
+    """
+    suspension = mailbox.suspension
+    if holds.incident_rank is not None and holds.incident_rank > who.rank:
+        reason, why = "incident_open", "An administrator of higher rank has opened an incident about this mailbox"
+    elif holds.has_stricter_limits and who.rank < Role.ADMIN.rank:
+        reason, why = "limits_set", "An administrator of all domains has set stricter limits for this mailbox"
+    elif is_move and suspension and who.rank < min(suspension.by_rank or Role.ADMIN.rank, Role.ADMIN.rank):
+        reason, why = "suspended", "Sending is suspended by the abuse rules or an administrator of higher rank"
+    else:
+        return
+    raise Conflict(f"{why}: until that has ended it keeps its address, and can't be deleted.", reason=reason)
 
 
 def refuse_loop(keys: Sequence[str]) -> None:

@@ -44,12 +44,8 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.decode import decode_body
 
 _SCHEME = "{ARGON2ID}"
-MailboxRecord, ForwardRecord, to_record, to_forward = (
-    wire.MailboxRecord,
-    wire.ForwardRecord,
-    wire.to_record,
-    wire.to_forward,
-)
+MailboxRecord, ForwardRecord = wire.MailboxRecord, wire.ForwardRecord
+to_record, to_forward = wire.to_record, wire.to_forward
 Destinations = wire.Destinations
 """For the endpoints of owners (`directory/owners`)."""
 
@@ -226,6 +222,8 @@ async def change(
         after = rules.apply_changes(before, changes)
         if domain is not None:
             after = await _move(conn, who, before, after, domain)
+            if after.address.key != before.address.key:
+                await _refuse_escape(app, conn, who, before, is_move=True)
         await _write(conn, who, at, (before, after), password_hash)
         await write.before_commit(conn, after)
         return await _reload(conn, mailbox_id)
@@ -281,8 +279,7 @@ async def _write_send_as(conn: Conn, who: Principal, mailbox: Mailbox, before: S
 
 async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
     """The mailbox with its new address, in the locked domain."""
-    address = rules.address_in(after.local_part, domain.name)
-    await _refuse_lower_rank(conn, who, address)
+    await _refuse_lower_rank(conn, who, rules.address_in(after.local_part, domain.name))
     if domain.id != before.domain_id:
         await _refuse_over_limit(conn, domain)
     return replace(after, domain_id=domain.id, domain_name=domain.name)
@@ -302,6 +299,7 @@ async def delete(
     async with app.db.tx() as conn:
         mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=purge)
         await _refuse_lower_rank(conn, who, mailbox.address)
+        await _refuse_escape(app, conn, who, mailbox, is_move=False)
         if_match.check(mailbox.updated_at)
         trashed = replace(mailbox, deleted_at=mailbox.deleted_at or at, updated_at=at)
         await store.update(conn, trashed)  # also before a purge, because it ends the mailbox's sessions
@@ -363,18 +361,20 @@ def _check(secret: PasswordOrHash, *, required: bool) -> None:
 async def _hash(secret: PasswordOrHash, address: Address, write: MailboxWrite) -> str:
     if secret.password is None:
         return secret.password_hash or ""
-    hash_password = write.hash_password or admins.hash_password
-    return _SCHEME + await hash_password(check_password(secret.password, address.text))
+    return _SCHEME + await (write.hash_password or admins.hash_password)(check_password(secret.password, address.text))
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> None:
     rules.refuse_lower_rank(who, await admins.find_owner_role(conn, address))
 
 
+async def _refuse_escape(app: App, conn: Conn, who: Principal, mailbox: Mailbox, *, is_move: bool) -> None:
+    rules.refuse_escape(who, mailbox, await store.find_holds(conn, mailbox.id, app.settings.abuse), is_move=is_move)
+
+
 async def _refuse_over_limit(conn: Conn, domain: Domain) -> None:
     if domain.max_mailboxes is not None:
-        present = await store.count_in_domain(conn, domain.id)
-        domain_rules.refuse_over_limit(domain.max_mailboxes, present, "mailboxes")
+        domain_rules.refuse_over_limit(domain.max_mailboxes, await store.count_in_domain(conn, domain.id), "mailboxes")
 
 
 async def _refuse_loop(conn: Conn, mailbox: Mailbox) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from mailkeep.core.address import Address, fold_local
 from mailkeep.core.errors import Conflict
@@ -20,9 +22,11 @@ from mailkeep.features.directory.mailboxes.model import (
     Mailbox,
     MailboxFilter,
     MailboxForward,
+    MailboxHolds,
     MailboxSuspension,
     Protocols,
 )
+from mailkeep.settings.tree import AbuseSettings
 
 _SELECT = """
     SELECT m.id, m.domain_id, d.name AS domain_name, m.local_part, m.address_key AS address, m.name, m.active,
@@ -174,6 +178,25 @@ async def find_and_prevent_purge(conn: Conn, mailbox_id: UUID) -> Mailbox | None
     cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s FOR KEY SHARE OF m", {"id": mailbox_id})
     row = await cursor.fetchone()
     return _mailbox(row) if row else None
+
+
+async def find_holds(conn: Conn, mailbox_id: UUID, settings: AbuseSettings) -> MailboxHolds:
+    """What others hold on to a mailbox; `settings` has the thresholds of all."""
+    cursor = await conn.execute(
+        """
+        SELECT (SELECT max(i.by_rank) FROM incidents i
+                 WHERE i.subject_id = m.id AND i.subject_type = 'mailbox' AND i.undone_at IS NULL) AS incident_rank,
+               EXISTS (SELECT FROM thresholds t LEFT JOIN thresholds d ON d.domain_id = m.domain_id AND d.name = t.name
+                        WHERE t.mailbox_id = m.id
+                          AND t.highest < coalesce(d.value, (%(thresholds)s::jsonb ->> t.name)::double precision)
+                      ) AS has_stricter_limits
+        FROM mailboxes m WHERE m.id = %(id)s
+        """,
+        {"id": mailbox_id, "thresholds": Jsonb(asdict(settings))},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return MailboxHolds(**row)
 
 
 async def find_by_address(conn: Conn, key: str) -> Mailbox | None:

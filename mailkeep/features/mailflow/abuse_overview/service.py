@@ -33,14 +33,14 @@ async def read(app: App, conn: Conn, who: Principal, domain_id: UUID | None) -> 
     at = app.clock()
     effective = await thresholds.effective(app, conn, None, "")
     settings = {name: effective[name].value for name in _LIMITS}
-    of_senders = {"sender_per_hour": settings["sender_per_hour"]}
+    near_limit, top_senders = await store.list_usage(conn, at, seen, settings, NEAR, SHOWN)
     newest = PageRequest(SHOWN, "created_at", "desc", None)
     spikes = await alerts.page(conn, who, AlertFilter("abuse", seen, "unresolved", _SPIKE, domain_id), newest)
     return AbuseOverview(
         suspended=await abuse.list_newest(conn, seen, SHOWN),
-        near_limit=await store.list_usage(conn, at, seen, settings, NEAR, SHOWN),
+        near_limit=near_limit,
         spikes=spikes.rows,
-        top_senders=await store.list_usage(conn, at, seen, of_senders, 0, SHOWN),
+        top_senders=top_senders,
         failures_by_address=await sign_in_protection.list_failures(conn, at, "source", seen, SHOWN),
         failures_by_account=await sign_in_protection.list_failures(conn, at, "account", seen, SHOWN),
     )

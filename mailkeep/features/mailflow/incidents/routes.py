@@ -63,8 +63,8 @@ ENDPOINTS = (
             "Ends the alert, and does about its sender what is requested: `unsuspend` lifts the suspension, "
             "`revoke_app_passwords` deletes all app passwords of the mailbox, `purge_queue` deletes its queued mail "
             "(full profile); these two need a mailbox (CONFLICT `no_mailbox`). If one is refused, nothing else is "
-            "done, and the alert stays. A problem that lasts is seen again and opens another alert. CONFLICT "
-            "`resolved` if it has ended."
+            "done, and the alert stays. A problem that is seen again opens another alert; a suspension alone, which "
+            "lasts until it is lifted (GET /abuse/suspensions), does not. CONFLICT `resolved` if it has ended."
         ),
         tag="Abuse",
         body=wire.AlertResolutionBody,

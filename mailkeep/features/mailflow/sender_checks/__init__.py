@@ -23,7 +23,8 @@ Rates:
   the domain, without a suspension.
 - A domain or mailbox may have thresholds of its own (`mailflow/thresholds`).
 - A sender that was suspended because of its hourly limit has an alert as well (`sender_rate`), until the suspension is
-  lifted.
+  lifted or somebody resolves the alert. A suspended sender sends nothing, so nothing is seen again: whoever resolves
+  its alert without lifting the suspension has decided that it stays, and is not asked again.
 - Lifting a suspension deletes the sender's counters, as it deletes its count of recipients.
 
 New recipients: a bitmap of 2,048 bits for each sender and day (linear counting, about 3 % off) tells how many

@@ -97,12 +97,16 @@ class SenderProblems:
 
 @dataclass(frozen=True, slots=True)
 class RecipientDays:
-    """The bitmaps of a sender: of a day, and of those of the 30 days before that have one."""
+    """The bits that are set in the bitmaps of a sender: in that of a day (`seen`), in those of the 30 days before
+    together, in all of them, and how many of these days have one.
+    """
 
     sender: str
     domain_id: UUID | None
     seen: int
-    before: Sequence[int]
+    before: int
+    both: int
+    days: int
 
 
 Limits = Mapping[str, float]

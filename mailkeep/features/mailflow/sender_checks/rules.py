@@ -183,21 +183,17 @@ def bitmap(bits: Sequence[int]) -> int:
     return number
 
 
-def estimate(seen: int) -> float:
-    """The number of different recipients that a bitmap stands for (linear counting)."""
-    free = BITS - seen.bit_count()
-    return BITS * math.log(BITS / max(free, 1))
+def estimate(bits: int) -> float:
+    """The number of different recipients that a bitmap with this number of set bits stands for (linear counting)."""
+    return BITS * math.log(BITS / max(BITS - bits, 1))
 
 
 def new_recipients(days: RecipientDays) -> AlertProblem | None:
     """The problem of a sender that suddenly writes to others than before."""
-    before = 0
-    for each in days.before:
-        before |= each
-    today, both = estimate(days.seen), estimate(before | days.seen)
-    if today < LEAST_RECIPIENTS or len(days.before) < _LEAST_DAYS or both > _MOST_RECIPIENTS:
+    today, both = estimate(days.seen), estimate(days.both)
+    if today < LEAST_RECIPIENTS or days.days < _LEAST_DAYS or both > _MOST_RECIPIENTS:
         return None
-    new = min(today, both - estimate(before))
+    new = min(today, both - estimate(days.before))
     if new / today < NEW_SHARE:
         return None
     percent = round(100 * new / today)

@@ -99,31 +99,24 @@ async def add(conn: Conn, counts: SenderCounts) -> None:
 
 
 async def add_recipients(conn: Conn, counts: SenderCounts) -> None:
-    """Add to the bitmaps of recipients. The position's lock keeps others from changing them meanwhile."""
+    """Add to the bitmaps of recipients."""
     days = sorted(counts.recipients)
     if not days:
         return
-    keys = {"senders": [sender for sender, _ in days], "days": [day for _, day in days]}
-    cursor = await conn.execute(
-        """
-        SELECT r.sender, r.day, r.seen FROM sender_recipients r
-        JOIN unnest(%(senders)s::text[], %(days)s::date[]) k (sender, day) ON k.sender = r.sender AND k.day = r.day
-        """,
-        keys,
-    )
-    earlier = {(row["sender"], row["day"]): _number(row["seen"]) for row in await cursor.fetchall()}
-    changed = [each for each in days if counts.recipients[each] | earlier.get(each, 0) != earlier.get(each)]
     await conn.execute(
         """
-        INSERT INTO sender_recipients (sender, day, domain_id, seen)
-        SELECT * FROM unnest(%(senders)s::text[], %(days)s::date[], %(domains)s::uuid[], %(seen)s::bytea[])
-        ON CONFLICT ON CONSTRAINT sender_recipients_pkey DO UPDATE SET seen = excluded.seen
+        INSERT INTO sender_recipients AS r (sender, day, domain_id, seen)
+        SELECT k.sender, k.day, k.domain_id, ('x' || encode(k.seen, 'hex'))::bit(2048)
+        FROM unnest(%(senders)s::text[], %(days)s::date[], %(domains)s::uuid[], %(seen)s::bytea[])
+             k (sender, day, domain_id, seen)
+        ON CONFLICT ON CONSTRAINT sender_recipients_pkey DO UPDATE SET seen = r.seen | excluded.seen
+        WHERE r.seen | excluded.seen <> r.seen
         """,
         {
-            "senders": [sender for sender, _ in changed],
-            "days": [day for _, day in changed],
-            "domains": [counts.domains[sender] for sender, _ in changed],
-            "seen": [(counts.recipients[each] | earlier.get(each, 0)).to_bytes(BITS // 8, "big") for each in changed],
+            "senders": [sender for sender, _ in days],
+            "days": [day for _, day in days],
+            "domains": [counts.domains[sender] for sender, _ in days],
+            "seen": [counts.recipients[each].to_bytes(BITS // 8, "big") for each in days],
         },
     )
 
@@ -194,21 +187,21 @@ async def sum_forwarded(conn: Conn, hours: int, since: datetime, until: datetime
 
 
 async def find_busy_days(conn: Conn, day: date, since: date, least_bits: int) -> list[RecipientDays]:
-    """The bitmaps of the senders that have at least `least_bits` bits on this day, with those since `since`."""
+    """The senders that have at least `least_bits` bits on this day, with the bits of the days since `since` before it.
+    The database combines the bitmaps: to fetch those of 10,000 senders takes seconds.
+    """
     cursor = await conn.execute(
         """
-        SELECT r.sender, r.domain_id, r.seen,
-               ARRAY(SELECT b.seen FROM sender_recipients b
-                     WHERE b.sender = r.sender AND b.day >= %(since)s AND b.day < r.day) AS before
+        SELECT r.sender, r.domain_id, bit_count(r.seen) AS seen, bit_count(bit_or(b.seen)) AS before,
+               bit_count(bit_or(b.seen) | r.seen) AS both, count(*) AS days
         FROM sender_recipients r
+        JOIN sender_recipients b ON b.sender = r.sender AND b.day >= %(since)s AND b.day < %(day)s
         WHERE r.day = %(day)s AND bit_count(r.seen) >= %(least)s
+        GROUP BY r.sender, r.day
         """,
         {"day": day, "since": since, "least": least_bits},
     )
-    return [
-        RecipientDays(row["sender"], row["domain_id"], _number(row["seen"]), [_number(each) for each in row["before"]])
-        for row in await cursor.fetchall()
-    ]
+    return [RecipientDays(**row) for row in await cursor.fetchall()]
 
 
 async def delete_before(conn: Conn, before: datetime, forwards_before: datetime) -> None:
@@ -228,7 +221,3 @@ def _to_senders(rows: list[dict[str, Any]], hours: int) -> list[CheckedSender]:
         CheckedSender(row.pop("sender"), row.pop("domain_id"), [WindowSums(hours=hours, complaints=0, **row)])
         for row in rows
     ]
-
-
-def _number(seen: bytes) -> int:
-    return int.from_bytes(seen, "big")

@@ -11,7 +11,8 @@ In the full profile the process `reinjection` submits it to Postfix's service `s
 leaves while Rspamd is down. In the embedded profile it takes the way of all sends: sandbox or `mta.host`. A submission
 that fails is repeated after 5 seconds, then after growing pauses, for as long as Postfix retries deliveries
 (`outbound.give_up_hours`); without a mail server (`mta.mode` none) it waits as long. A repeated mail has the same
-Message-ID.
+Message-ID. No mail is sent to an address `@localhost`, such as that of the first administrator; only the sandbox, where
+all mail is shown and none leaves, keeps it.
 
 The history has it with source `mailkeep`; only roles that see all domains see it there. It has no `mail.*` events, is
 not counted in limits and metrics, and creates no suppressions. A mailbox of this server that receives it has its

@@ -52,7 +52,7 @@ class SystemMailWorker(QueueWorker[SystemMail]):
 
     async def _work(self, mail: SystemMail) -> bool:
         """Attempt to send a mail; whether the mail server accepted it, or nothing more is to be done."""
-        if self._app.settings.is_full_profile and rules.is_unreachable(mail.recipient):
+        if self._app.settings.mta.mode != "sandbox" and rules.is_unreachable(mail.recipient):
             log.warning("an administrator has no mail address: mail of the server is not sent", to=mail.recipient)
             await self._finish(mail)
             return True

@@ -115,7 +115,7 @@ async def acknowledge(conn: Conn, who: Principal, at: datetime, change: AlertCha
 
 
 async def resolve(conn: Conn, who: Principal, at: datetime, change: AlertChange) -> Alert:
-    """End an alert; a problem that lasts is seen again and opens another one. Errors as `acknowledge`.
+    """End an alert; a problem that is seen again opens another one. Errors as `acknowledge`.
 
     Run it in a transaction, as the last thing: it lets others that report in this area wait.
     """
