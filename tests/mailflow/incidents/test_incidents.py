@@ -159,6 +159,24 @@ async def test_the_undo_lifts_the_suspension_of_an_address_that_the_mailbox_has_
     assert await api.sql("SELECT FROM suspensions") == []
 
 
+@pytest.mark.parametrize("by_incident", [False, True])
+async def test_a_lower_rank_does_not_lift_a_suspension_of_its_own_that_an_incident_wants_too(
+    api: Api, by_incident: bool
+):
+    alice = await api.mailbox(ALICE)
+    if by_incident:
+        await opened(api.dora, "mailbox", alice, "suspend")
+    else:
+        assert (await api.dora.post(f"/mailboxes/{alice}/suspend", {"reason": "first"})).status == 200
+    incident_id = await opened(api.adam, "mailbox", alice, "suspend")
+    assert (await api.dora.post(f"/mailboxes/{alice}/suspend", {"reason": "again"})).status == 200
+    assert (await api.dora.post(f"/mailboxes/{alice}/unsuspend")).status == 403
+    assert len(await api.sql("SELECT FROM suspensions WHERE reason <> 'again'")) == 1
+    await undone(api.adam, incident_id)
+    assert (await api.dora.post(f"/mailboxes/{alice}/unsuspend")).status == 200
+    assert await api.sql("SELECT FROM suspensions") == []
+
+
 async def test_what_two_incidents_do_ends_with_the_second(api: Api):
     alice = await api.mailbox(ALICE)
     names = ("suspend", "disable_sign_in")
@@ -254,24 +272,6 @@ async def test_nobody_undoes_what_a_higher_rank_has_opened(api: Api):
     shown = (await api.dora.get(f"/abuse/incidents/{incident_id}")).data
     assert (shown["by"], shown["undone_at"]) == ("admin", None)  # she does not see all administrators
     assert await undone(api.sue, incident_id) == {"disable_forwards": "restored"}
-
-
-@pytest.mark.parametrize("by_incident", [False, True])
-async def test_a_lower_rank_does_not_lift_a_suspension_of_its_own_that_an_incident_wants_too(
-    api: Api, by_incident: bool
-):
-    alice = await api.mailbox(ALICE)
-    if by_incident:
-        await opened(api.dora, "mailbox", alice, "suspend")
-    else:
-        assert (await api.dora.post(f"/mailboxes/{alice}/suspend", {"reason": "first"})).status == 200
-    incident_id = await opened(api.adam, "mailbox", alice, "suspend")
-    assert (await api.dora.post(f"/mailboxes/{alice}/suspend", {"reason": "again"})).status == 200
-    assert (await api.dora.post(f"/mailboxes/{alice}/unsuspend")).status == 403
-    assert len(await api.sql("SELECT FROM suspensions WHERE reason <> 'again'")) == 1
-    await undone(api.adam, incident_id)
-    assert (await api.dora.post(f"/mailboxes/{alice}/unsuspend")).status == 200
-    assert await api.sql("SELECT FROM suspensions") == []
 
 
 async def test_actions_that_do_not_apply_are_refused_before_anything_is_done(api: Api):
