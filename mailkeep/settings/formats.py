@@ -201,7 +201,10 @@ def _check_repository(text: str) -> None:
 
 def _check_time_of_day(text: str) -> None:
     hours, colon, minutes = text.partition(":")
-    if not colon or len(text) != 5 or not (hours + minutes).isdecimal() or int(hours) > 23 or int(minutes) > 59:
+    digits = hours + minutes
+    if not colon or len(text) != 5 or not (digits.isascii() and digits.isdecimal()):
+        raise ValueError("not a time")
+    if int(hours) > 23 or int(minutes) > 59:
         raise ValueError("not a time")
 
 

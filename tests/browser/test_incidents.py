@@ -33,7 +33,7 @@ async def test_from_an_alert_to_an_incident_to_its_undo(browser: Browser, scene:
         await dialog.get_by_role("button", name="Carry out").click()
         await expect(dialog.get_by_text(f"There is no mailbox un{address}.")).to_be_visible()
         await dialog.get_by_label("Address of the mailbox").fill(address)
-        await dialog.get_by_label("Note").fill("wrote to everybody at night")
+        await dialog.get_by_label("Note").fill("wrote to everybody\nat night")  # pasted: one line
         await dialog.get_by_role("button", name="Carry out").click()
         await expect_notification(page, "The incident is open.")
         await expect(page.get_by_role("heading", level=1)).to_have_text(address)

@@ -134,6 +134,8 @@ def test_required_second_factor_is_a_list_of_roles_or_off(tmp_path: Path, text: 
         ("CORS__ORIGINS", '["https://App.example"]', "a list of origins"),
         ("CORS__ORIGINS", '["https://app.example/"]', "a list of origins"),
         ("LOG__LEVEL", "INFO", "one of debug, info, warning, error"),
+        ("ALERTS__DIGEST", "٠٨:٠٠", "a time like 02:30"),
+        ("ALERTS__QUIET_HOURS", "２２:００-07:00", "two times like 22:00-07:00"),
     ],
 )
 def test_a_wrong_value_is_refused_with_key_source_and_expectation(

@@ -72,6 +72,7 @@ DECLARE
     waits     integer[] := array_fill(NULL::integer, ARRAY[cardinality(p_ids)]);
     limits    bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(p_ids)]);
     number    integer := 0;
+    sender    text;
 BEGIN
     PERFORM FROM scheduled_messages s JOIN unnest(p_ids, p_claims) c (id, claims) ON c.id = s.message_id
       WHERE s.due_at IS NOT NULL AND s.claims = c.claims ORDER BY s.message_id FOR UPDATE OF s;
@@ -90,6 +91,15 @@ BEGIN
                                p_sender_limit, p_domain_limit, true) c
         LOOP
             number := number + 1;
+            sender := p_senders[positions[number]];
+            IF verdict = 'suspended' AND NOT EXISTS (
+                SELECT FROM suspensions s WHERE s.address_key = ANY (sender || counted_senders(ARRAY[sender])))
+            THEN
+                -- count_sends expects the suspension of a sender beyond its limit, which is not made here.
+                verdict := 'sender_rate';
+                SELECT waits[i], limits[i] INTO retry_after, exceeded FROM generate_subscripts(p_ids, 1) i
+                 WHERE p_senders[i] = sender AND verdicts[i] = 'sender_rate' LIMIT 1;
+            END IF;
             verdicts[positions[number]] := verdict;
             waits[positions[number]] := retry_after;
             limits[positions[number]] := exceeded;

@@ -146,6 +146,39 @@ async def test_what_was_so_before_and_what_was_changed_since_stays(api: Api):
     assert (await api.sue.get(f"/admins/{ADMIN_IDS['otto']}")).data["active"] is False
 
 
+@pytest.mark.parametrize("change", ["trash", "purge", "move"])
+async def test_the_undo_lifts_the_suspension_of_an_address_that_the_mailbox_has_left(api: Api, change: str):
+    alice = await api.mailbox(ALICE)
+    incident_id = await opened(api.dora, "mailbox", alice, "suspend")
+    if change == "move":
+        assert (await api.dora.patch(f"/mailboxes/{alice}", {"local_part": "alison"})).status == 200
+    else:
+        assert (await api.dora.delete(f"/mailboxes/{alice}")).status == 200
+    if change == "purge":
+        assert (await api.dora.delete(f"/mailboxes/{alice}?purge=true")).status == 200
+    assert len(await api.sql("SELECT FROM suspensions")) == 1
+    assert await undone(api.dora, incident_id) == {"suspend": "restored"}
+    assert await api.sql("SELECT FROM suspensions") == []
+
+
+@pytest.mark.parametrize("by_incident", [False, True])
+async def test_a_lower_rank_does_not_lift_a_suspension_of_its_own_that_an_incident_wants_too(
+    api: Api, by_incident: bool
+):
+    alice = await api.mailbox(ALICE)
+    if by_incident:
+        await opened(api.dora, "mailbox", alice, "suspend")
+    else:
+        assert (await api.dora.post(f"/mailboxes/{alice}/suspend", {"reason": "first"})).status == 200
+    incident_id = await opened(api.adam, "mailbox", alice, "suspend")
+    assert (await api.dora.post(f"/mailboxes/{alice}/suspend", {"reason": "again"})).status == 200
+    assert (await api.dora.post(f"/mailboxes/{alice}/unsuspend")).status == 403
+    assert len(await api.sql("SELECT FROM suspensions WHERE reason <> 'again'")) == 1
+    await undone(api.adam, incident_id)
+    assert (await api.dora.post(f"/mailboxes/{alice}/unsuspend")).status == 200
+    assert await api.sql("SELECT FROM suspensions") == []
+
+
 async def test_what_two_incidents_do_ends_with_the_second(api: Api):
     alice = await api.mailbox(ALICE)
     names = ("suspend", "disable_sign_in")

@@ -327,8 +327,9 @@ async def test_over_a_limit_it_waits_and_suspends_nobody(post: Post):
     await run_due(post, hours=1)
     assert [await status_of(post, each) for each in ids] == ["queued", "queued", "scheduled", "scheduled"]
     assert (await post.api.sql("SELECT FROM suspensions"), await kinds(post)) == ([], ["mail.sent"] * 2)
-    waiting = (await post.api.sue.get(f"/messages/{ids[2]}")).data["recipients"][0]
-    assert "limit of recipients" in waiting["diagnostic"]
+    waiting = [(await post.api.sue.get(f"/messages/{each}")).data["recipients"][0] for each in ids[2:]]
+    assert ["limit of recipients" in each["diagnostic"] for each in waiting] == [True, True]
+    assert waiting[0]["next_attempt_at"] == waiting[1]["next_attempt_at"]
     for _ in range(6):
         await run_due(post, minutes=15)
     assert [await status_of(post, each) for each in ids] == ["queued"] * 4

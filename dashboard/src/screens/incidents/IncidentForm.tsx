@@ -1,4 +1,4 @@
-import { Checkbox, Input, Select, Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Input, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { ApiError } from '../../api/errors'
@@ -94,7 +94,7 @@ export function IncidentForm(props: { type: SubjectType; id?: string | undefined
           ))}
         </div>
       </Input.Wrapper>
-      <Textarea label="Note" description="Why; it is the reason of the suspension" autosize minRows={2} {...form.textField('note')} />
+      <TextInput label="Note" description="Why; it is the reason of the suspension" {...form.textField('note')} />
     </Form>
   )
 }

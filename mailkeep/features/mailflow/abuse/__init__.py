@@ -25,6 +25,6 @@ gets the address, it is still suspended. If an admin lifts a suspension, the sen
 begin with nothing.
 
 Suspending an address that is suspended already replaces the suspension, unless the abuse rules or a higher rank set it.
-Only admins lift suspensions by the abuse rules or by an admin. Nobody suspends or unsuspends the mailbox of a
-higher-ranked administrator.
+Only admins lift suspensions by the abuse rules, by an admin, or that an open incident of an admin wants too. Nobody
+suspends or unsuspends the mailbox of a higher-ranked administrator.
 """

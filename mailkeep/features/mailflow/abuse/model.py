@@ -18,7 +18,10 @@ VerdictKind = Literal["counted", "suspended", "message_above_threshold", "sender
 
 @dataclass(frozen=True, slots=True)
 class SenderSuspension:
-    """The suspension of a sender address; `by_rank` is that of the administrator, None for the abuse rules."""
+    """The suspension of a sender address; `by_rank` is that of the administrator, None for the abuse rules.
+
+    `incident_rank`: the highest rank of those whose open incidents suspend the mailbox as well.
+    """
 
     id: UUID
     domain_id: UUID | None  # None: the domain is the host name, which is not managed
@@ -29,6 +32,7 @@ class SenderSuspension:
     by_label: str
     by_rank: int | None
     created_at: datetime
+    incident_rank: int | None = None
 
     @property
     def domain_name(self) -> str:

@@ -25,15 +25,20 @@ RATE_ALERT = "sender_rate"
 
 
 def may_replace(who: Principal, current: SenderSuspension | None) -> bool:
-    """Whether a suspension by `who` replaces the current one: not if a higher rank set it."""
-    return current is None or who.rank >= _rank(current)
+    """Whether a suspension by `who` replaces the current one: not if a higher rank set it, or wants it too."""
+    return current is None or who.rank >= _highest_rank(current)
 
 
 def refuse_lifting(who: Principal, current: SenderSuspension) -> None:
-    """FORBIDDEN if a domain_admin lifts a suspension by the abuse rules or a higher rank."""
-    if who.rank < min(_rank(current), Role.ADMIN.rank):
-        setter = "the abuse rules" if current.by_rank is None else "an administrator of higher rank"
-        raise Forbidden(f"The suspension was set by {setter}: only an admin or super_admin can lift it.")
+    """FORBIDDEN if a domain_admin lifts a suspension by the abuse rules or a higher rank, or one that an open incident
+    of a higher rank wants too.
+    """
+    if who.rank >= min(_highest_rank(current), Role.ADMIN.rank):
+        return
+    if who.rank >= _rank(current):
+        raise Forbidden("An administrator of higher rank has opened an incident that suspends the sender.")
+    setter = "the abuse rules" if current.by_rank is None else "an administrator of higher rank"
+    raise Forbidden(f"The suspension was set by {setter}: only an admin or super_admin can lift it.")
 
 
 def rules_may_replace(current: SenderSuspension | None) -> bool:
@@ -152,3 +157,8 @@ def forward_refusal(excesses: Sequence[ForwardExcess]) -> RateLimitExceeded:
 def _rank(suspension: SenderSuspension) -> int:
     """The rank of the administrator who set a suspension; the abuse rules count as an admin."""
     return Role.ADMIN.rank if suspension.by_rank is None else suspension.by_rank
+
+
+def _highest_rank(suspension: SenderSuspension) -> int:
+    """The rank of the administrator who set a suspension, or of a higher one whose open incident wants it too."""
+    return max(_rank(suspension), suspension.incident_rank or 0)

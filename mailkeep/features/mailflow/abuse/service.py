@@ -235,10 +235,29 @@ async def lift(
         raise NotFound
     rules.refuse_lifting(who, current)
     if_match.check(current.created_at)
+    await _delete(conn, who, at, current)
+    return current
+
+
+async def lift_of_deleted(conn: Conn, who: Principal, at: datetime, suspension_ids: Collection[UUID]) -> bool:
+    """Lift those of these suspensions that last, though their mailboxes are deleted or have another address; whether
+    there was one. FORBIDDEN if a higher rank set it. Does not check the caller's permission.
+    """
+    lifted = False
+    for suspension_id in suspension_ids:
+        suspension = await store.find_by_id(conn, suspension_id)
+        current = suspension and await store.lock_and_find(conn, suspension.address_key)
+        if current is not None and current.id == suspension_id:
+            rules.refuse_lifting(who, current)
+            await _delete(conn, who, at, current)
+            lifted = True
+    return lifted
+
+
+async def _delete(conn: Conn, who: Principal, at: datetime, current: SenderSuspension) -> None:
     await store.delete(conn, current.address_key, reset=rules.resets_counters(who))
     before, after = _audit_sender_fields(current, current), _audit_sender_fields(current, None)
     await audit.record(conn, who, at, AuditAction("sender.unsuspend", _target_sender(current), before, after))
-    return current
 
 
 async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> SenderSuspension:

@@ -22,7 +22,13 @@ from mailkeep.features.mailflow.abuse.model import (
 from mailkeep.settings.tree import AbuseSettings
 
 _SELECT = """
-    SELECT s.id, s.domain_id, s.address, s.address_key, s.reason, s.by_kind, s.by_label, s.by_rank, s.created_at
+    SELECT s.id, s.domain_id, s.address, s.address_key, s.reason, s.by_kind, s.by_label, s.by_rank, s.created_at,
+           (SELECT max(i.by_rank)
+              FROM mailboxes m
+              JOIN incidents i ON i.subject_id = m.id AND i.subject_type = 'mailbox' AND i.undone_at IS NULL
+              JOIN incident_actions a ON a.incident_id = i.id AND a.action = 'suspend'
+               AND a.result IN ('done', 'unchanged') AND coalesce(a.undo, 'failed') = 'failed'
+             WHERE m.address_key = s.address_key) AS incident_rank
     FROM suspensions s
 """
 

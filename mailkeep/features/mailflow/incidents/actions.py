@@ -245,7 +245,8 @@ async def _unsuspend(conn: Conn, who: Principal, at: datetime, incident: Inciden
         return ended, True
     mailbox = await mailboxes.find(conn, incident.subject_id)
     current = mailbox and await abuse.lock_and_find(conn, mailbox.address)
-    if mailbox is None or current is None or current.id not in sole:
-        return ended, False
-    await abuse.unsuspend(conn, who, at, mailbox.id)
-    return ended, True
+    if mailbox and current and current.id in sole:
+        await abuse.unsuspend(conn, who, at, mailbox.id)
+        return ended, True
+    # A suspension stays with the address of a mailbox that was deleted or moved.
+    return ended, await abuse.lift_of_deleted(conn, who, at, sole)
