@@ -42,6 +42,7 @@ from mailkeep.features.record.alerts import service as alerts
 from mailkeep.features.record.alerts.model import AlertProblem
 from mailkeep.run.runtime.context import attach
 from tests.support import instance as instances
+from tests.support.backups import place_repository
 from tests.support.figures import insert_figures
 from tests.support.instance import Instance
 from tests.support.reports import DAY, Dmarc, Record, tls_report
@@ -384,6 +385,7 @@ async def _mail(scene: Scene) -> None:
     delivered = f"/webhooks/{scene.ids['webhook_id']}/deliveries?state=delivered"
     await wait_until(scene, delivered, lambda rows: len(rows) >= 5)
     await _older_backups(scene)
+    await asyncio.to_thread(place_repository, scene.instance.data_dir)
     scene.ids["backup_id"] = (await scene.super_admin.call("POST", "/backups", {}))["id"]
     await wait_until(scene, f"/backups/{scene.ids['backup_id']}", lambda backup: backup["state"] == "succeeded")
 

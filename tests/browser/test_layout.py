@@ -123,12 +123,14 @@ async def expect_nothing_moved(page: Page, what: str, after: int = 0) -> None:
     assert moved == [], (what, moved)
 
 
-async def type_in_each(page: Page, within: Locator, name: str) -> None:
-    """Type into every field; a comma or a space completes a value in inputs of several values."""
-    fields = within.locator("input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea").filter(
-        visible=True
-    )
-    for field in await fields.all():
+async def type_in_each(page: Page, within: Locator, name: str, selector: str = "") -> None:
+    """Type into every field, or those that the selector names too; a comma or a space completes a value in inputs of
+    several values.
+    """
+    fields = within.locator("input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea")
+    if selector:
+        fields = fields.and_(within.locator(selector))
+    for field in await fields.filter(visible=True).all():
         if await field.get_attribute("readonly") is not None or not await field.is_enabled():
             continue
         await field.click()
@@ -172,7 +174,9 @@ async def fill_form(page: Page, form: Form) -> None:
         await within.get_by_role("button", name=form.submit, exact=True).click()
         await within.get_by_role("alert").first.wait_for()
         await expect_nothing_moved(page, f"{form.name}: rejected", 100)
-        await type_in_each(page, within, f"{form.name}, corrected")
+        # A field loses its error, and the attribute, while somebody types.
+        await within.locator("[aria-invalid=true]").evaluate_all("(all) => all.forEach((e) => (e.dataset.wrong = ''))")
+        await type_in_each(page, within, f"{form.name}, corrected", "[data-wrong]")
     if region != "main":
         await page.keyboard.press("Escape")
         discard = page.get_by_role("button", name="Discard", exact=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -15,6 +18,8 @@ from mailkeep.core.ids import uuid7
 from mailkeep.features.operations.backups import store
 from mailkeep.features.operations.backups.model import Backup, BackupOperation, OperationKind
 from mailkeep.run.runtime.context import attach
+from tests.support.hostile_repository import replace_key
+from tests.support.scratch import new_directory
 
 SECONDS = 120.0
 
@@ -69,6 +74,27 @@ def back_up_now(data_dir: Path) -> Backup:
             return await back_up(app)
 
     return asyncio.run(run())
+
+
+def place_repository(data_dir: Path) -> None:
+    """Give a data directory without backups an empty repository that opens at once, not after a second of CPU time: a
+    backup opens it several times.
+    """
+    shutil.copytree(_empty_repository(), data_dir / "backup", dirs_exist_ok=True)
+
+
+@cache
+def _empty_repository() -> Path:
+    folder = new_directory("mailkeep-repository-", 0o700)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    password = folder / "password"
+    password.touch(0o600)
+    password.write_text("a password of tests\n")
+    repository = restic.Repository(str(folder / "repository"), password, folder / "cache")
+    subprocess.run(["restic", "init", "-q"], env=repository.variables(), check=True, timeout=60)
+    replace_key(repository)
+    shutil.rmtree(folder / "cache", ignore_errors=True)
+    return folder
 
 
 def run_restic(data_dir: Path, *arguments: str, repository: str = "") -> str:

@@ -30,7 +30,7 @@ from mailkeep.mail.message.unsubscribe import Unsubscribe
 
 SECONDS = int(os.environ.get("MAILKEEP_FUZZ_SECONDS", "0"))
 SEED = int(os.environ.get("MAILKEEP_FUZZ_SEED") or random.SystemRandom().randrange(2**32))
-ROUND = 1000
+ROUND = 250
 
 ATTACKS = [
     "\r\nBcc: victim@x.test",

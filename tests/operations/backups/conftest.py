@@ -26,7 +26,7 @@ from mailkeep.features.operations.backups.jobs import BackupWorker
 from mailkeep.features.operations.backups.model import Backup, BackupOperation
 from mailkeep.run.runtime.context import open_vault
 from mailkeep.settings import load_settings
-from tests.support.backups import find, request, wait
+from tests.support.backups import find, place_repository, request, wait
 from tests.support.scratch import new_directory
 
 
@@ -95,6 +95,7 @@ async def scene(data_dir: Path) -> AsyncIterator[Scene]:
     app = App(loaded.settings, data_dir, utc_now, open_vault(data_dir, loaded), db, loaded)
     mailbox = uuid7(utc_now())
     scene = Scene(app, mailbox)
+    place_repository(data_dir)
     (scene.maildir / "cur").mkdir(parents=True)
     (scene.maildir / "cur" / "1.a:2,S").write_bytes(b"Message-ID: <1@b.test>\r\n\r\nText\r\n")
     yield scene

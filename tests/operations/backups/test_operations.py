@@ -50,6 +50,7 @@ def list_snapshots(data_dir: Path) -> list[str]:
 
 
 async def test_a_backup_can_be_restored_and_the_next_adds_little(scene: Scene, tmp_path: Path):
+    shutil.rmtree(scene.app.data_dir / "backup")  # this one's repository is created by the backup
     first = await scene.back_up()
     second = await scene.back_up()
     assert first.counts == layout.Counts(0, 0, 1)
@@ -320,7 +321,7 @@ async def test_a_full_disk_is_said_and_leaves_nothing(scene: Scene, size: str, t
     if os.geteuid() != 0 or not shutil.which("unshare"):
         pytest.skip("only root can mount a small disk")
     folder = scene.app.data_dir / "backup"
-    folder.mkdir(mode=0o700)
+    folder.mkdir(mode=0o700, exist_ok=True)
     with small_disk(folder, size):
         if size != "1m":
             # The disk fills up while the database is copied.

@@ -26,7 +26,6 @@ from mailkeep.features.operations.wal_archive.jobs import WalArchiver
 from mailkeep.features.operations.wal_archive.model import PointInTime, WalArchive
 from mailkeep.run.runtime.context import UNFINISHED_RESTORE
 from tests.operations.backups.conftest import Scene
-from tests.support.hostile_repository import replace_key
 from tests.support.instance import PROGRAM, ROOT
 from tests.support.restoring import list_domains, restore
 
@@ -40,8 +39,6 @@ async def archived(scene: Scene) -> AsyncIterator[Scene]:
     """A scene whose first backup has begun a chain."""
     scene.configure(wal_archive=True)
     await scene.back_up()
-    backups = scene.app.data_dir / "backup"
-    replace_key(Repository.from_settings(scene.app.settings.backup, backups))
     yield scene
     scene.configure(wal_archive=False)
     await WalArchiver(scene.app).store_new()

@@ -13,15 +13,14 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from mailkeep.backup.restic import INSTALL_COMMAND, Repository, find_program
+from mailkeep.backup.restic import INSTALL_COMMAND, find_program
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
 from mailkeep.core.landlock import MIN_VERSION, find_version
 from mailkeep.db import postgres
 from tests.support import instance as instances
 from tests.support.backup_server import FIRST, HASH, Server
-from tests.support.backups import run_restic
-from tests.support.hostile_repository import replace_key
+from tests.support.backups import place_repository, run_restic
 from tests.support.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(300)
@@ -36,9 +35,7 @@ def server() -> Iterator[Server]:
     folder = new_directory("mailkeep-test-", 0o755, programs=True)
     running = Server(instances.start(folder / "data", FIRST, 90))
     running.log_in()
-    running.back_up()
-    backups = running.data_dir / "backup"
-    replace_key(Repository(str(backups / "repository"), backups / "password", folder / "cache"))
+    place_repository(running.data_dir)
     yield running
     assert running.instance.stop() == 0, running.instance.log
     shutil.rmtree(folder)

@@ -18,6 +18,7 @@ from mailkeep.core.landlock import MIN_VERSION, find_version
 from mailkeep.run.cli.main import app
 from tests.support import instance as instances
 from tests.support.backup_server import FIRST, Server
+from tests.support.backups import place_repository
 from tests.support.instance import PROGRAM
 from tests.support.scratch import new_directory
 
@@ -35,6 +36,7 @@ class Scene:
 
     def __init__(self, server: Server) -> None:
         self.server = server
+        place_repository(server.data_dir)
         self.alice = server.add_mailbox(server.add_domain("example.test"), "Alice")
         server.deliver(ALICE, "one", "two")
         created = self.run("create", "--wait", "--json")

@@ -17,7 +17,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 from base64 import b32decode
@@ -53,6 +52,7 @@ from mailkeep.run.runtime.context import attach
 from mailkeep.settings import Settings, describe_settings, load_settings
 from tests.support.authenticator import SoftKey
 from tests.support.dns_server import DnsServer
+from tests.support.scratch import new_directory
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -129,8 +129,7 @@ class Running:
 @contextmanager
 def directory() -> Iterator[Path]:
     """A data directory that the database's own account can enter; not below pytest's own folder."""
-    path = Path(tempfile.mkdtemp(prefix="mailkeep-cli-", dir="/tmp"))
-    path.chmod(0o755)
+    path = new_directory("mailkeep-cli-", 0o755)
     try:
         yield path
     finally:
@@ -567,7 +566,7 @@ def test_stored_settings_are_changed_beside_a_running_instance(running: Running)
 
 def test_stored_settings_are_changed_without_a_running_instance():
     with directory() as data:
-        assert mailkeep("config", "set", "filter.spam_score=7", "server.hostname=mx.example.test", data=data).code == 0
+        assert inside("config", "set", "filter.spam_score=7", "server.hostname=mx.example.test", data=data).code == 0
         password = inside("config", "set", "outbound.relay=relay.example:25", "outbound.relay_username=we",
                             "outbound.relay_password=-", data=data, stdin="s3cret\n")  # fmt: skip
         assert password.out.splitlines()[1] == 'outbound.relay_password: (not stored) -> "********"'
@@ -626,7 +625,7 @@ def test_status_of_a_running_instance(running: Running):
     deadline = time.monotonic() + 60
     while True:  # on a busy machine health may not answer within three seconds
         late = time.monotonic() > deadline
-        result = mailkeep("status", "--json", data=running.data)
+        result = inside("status", "--json", data=running.data)
         found = result.json
         if late or (result.code == 0 and found["health"]["status"] == "ok"):
             break

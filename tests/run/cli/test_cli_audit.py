@@ -20,7 +20,7 @@ from mailkeep.db import postgres
 from mailkeep.features.record.audit import rules, wire
 from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, AuditEntry, ChainEntry
 from mailkeep.run.runtime import context
-from tests.run.cli.test_cli import Running, inside, instance, mailkeep
+from tests.run.cli.test_cli import Running, inside, instance
 from tests.support.client import START, VAULT
 
 KEY = b64encode(VAULT.public_key(SEAL_KEY_PURPOSE)).decode()
@@ -139,7 +139,7 @@ def fetch(running: Running, path: str, key: str) -> bytes:
 
 
 def test_the_log_of_an_instance_is_sealed_and_verified(running: Running, tmp_path: Path):
-    key = mailkeep("key", "create", "k", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
+    key = inside("key", "create", "k", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
     assert running.call("POST", "/domains", {"name": "example.test"}, key)[0] == 201
     deadline = time.monotonic() + 60
     while (result := verify(running))["unsealed"] or not result["checked"]:
@@ -157,10 +157,10 @@ def test_the_log_of_an_instance_is_sealed_and_verified(running: Running, tmp_pat
     assert urls
     with psycopg.connect(urls.owner) as conn:
         conn.execute("UPDATE audit_entries SET actor_label = 'nobody' WHERE action = 'domain.create'")
-    after = mailkeep("audit", "verify", "--json", data=running.data)
+    after = inside("audit", "verify", "--json", data=running.data)
     assert after.code == 1
     assert [one["problem"] for one in after.json["bad"]] == ["altered"]
 
 
 def verify(running: Running) -> dict[str, Any]:
-    return mailkeep("audit", "verify", "--json", data=running.data).json
+    return inside("audit", "verify", "--json", data=running.data).json

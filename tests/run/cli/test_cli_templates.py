@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.run.cli.test_cli import Result, Running, inside, instance, mailkeep
+from tests.run.cli.test_cli import Result, Running, inside, instance
 
 VARIABLES = [{"name": "name", "required": True, "example": "Ann"}, {"name": "note", "required": False, "example": None}]
 ORDER = {
@@ -27,7 +27,7 @@ EVERYWHERE = ORDER | {"name": "Welcome", "domain": None}
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
     with instance() as one:
-        key = mailkeep("key", "create", "tests", "--admin", "admin@localhost", "--json", data=one.data).json["key"]
+        key = inside("key", "create", "tests", "--admin", "admin@localhost", "--json", data=one.data).json["key"]
         for name in ("example.test", "other.test"):
             assert one.call("POST", "/domains", {"name": name}, key)[0] == 201
         yield one

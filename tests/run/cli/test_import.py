@@ -9,7 +9,6 @@ import json
 import shutil
 import signal
 import smtplib
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +17,12 @@ from typing import Any
 import pytest
 
 from mailkeep.run.cli import bulk
+from tests.run.cli.test_cli import Result, inside
 from tests.support import instance
 from tests.support.imports import DOMAIN, Session, count_half_created, run_import, write_table
-from tests.support.instance import PROGRAM
 from tests.support.scratch import new_directory
 
-ROWS, FAULTY = 80, 20
+ROWS, FAULTY = 30, 10
 HASH = "{SHA}2jmj7l5rSw0yVb/vlWAYkK/YBwk="
 LOGINS_SECONDS = 20.0
 
@@ -38,12 +37,9 @@ def session() -> Iterator[Session]:
     shutil.rmtree(folder)
 
 
-def run(
-    session: Session, *words: str, code: int = 0, content: bytes | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    command = [*PROGRAM, *words, "--data-dir", str(session.instance.data_dir)]
-    result = subprocess.run(command, input=content, capture_output=True, timeout=90, check=False)
-    assert result.returncode == code, result
+def run(session: Session, *words: str, code: int = 0, content: bytes = b"") -> Result:
+    result = inside(*words, data=session.instance.data_dir, stdin=content)
+    assert result.code == code, result
     return result
 
 
@@ -58,10 +54,10 @@ def test_a_table_is_imported_and_faulty_rows_are_listed(session: Session, tmp_pa
     assert count_half_created(session, ROWS - FAULTY) == {}
     assert done.login_seconds
     assert max(done.login_seconds) < LOGINS_SECONDS
-    exported = run(session, "mailbox", "export", "--domain", DOMAIN).stdout
-    assert len(list(csv.reader(io.StringIO(exported.decode())))) == 1 + ROWS - FAULTY
-    result = run(session, "mailbox", "import", "-", "--action", "delete", content=exported)
-    assert result.stdout.decode() == f"Deleted: {ROWS - FAULTY:,} of {ROWS - FAULTY:,} rows.\n"
+    exported = run(session, "mailbox", "export", "--domain", DOMAIN).out
+    assert len(list(csv.reader(io.StringIO(exported)))) == 1 + ROWS - FAULTY
+    result = run(session, "mailbox", "import", "-", "--action", "delete", content=exported.encode())
+    assert result.out == f"Deleted: {ROWS - FAULTY:,} of {ROWS - FAULTY:,} rows.\n"
 
 
 def test_a_large_table_is_split(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -88,13 +84,11 @@ def test_aliases_are_imported_and_exported(session: Session, tmp_path: Path):
     table = tmp_path / "aliases.csv"
     table.write_text(f"domain,source_local_part,destination\n{DOMAIN},info,a@far.test\n{DOMAIN},x,nonsense\n")
     result = run(session, "alias", "import", str(table), code=1)
-    lines = result.stdout.decode().splitlines()
+    lines = result.out.splitlines()
     assert lines[0].split() == ["ROW", "NAME", "CODE", "REASON"]
     assert lines[1].split()[:3] == ["3", f"x@{DOMAIN}", "INVALID_FIELD"]
     assert lines[-1] == "Created: 1 of 2 rows."
-    assert run(session, "alias", "export").stdout.decode().splitlines()[1:] == [
-        f'"{DOMAIN}","info","a@far.test","true"'
-    ]
+    assert run(session, "alias", "export").out.splitlines()[1:] == [f'"{DOMAIN}","info","a@far.test","true"']
 
 
 def test_folders_are_listed_and_the_usage_is_recalculated(session: Session):
@@ -104,27 +98,27 @@ def test_folders_are_listed_and_the_usage_is_recalculated(session: Session):
     host, _, port = session.instance.smtp.rpartition(":")
     with smtplib.SMTP(host, int(port), timeout=30) as client:
         client.sendmail("someone@far.test", f"zoe@{DOMAIN}", "Subject: Hello\r\n\r\nHi.\r\n")
-    folders = json.loads(run(session, "mailbox", "folders", f"ZOE@{DOMAIN}", "--json").stdout)["folders"]
+    folders = json.loads(run(session, "mailbox", "folders", f"ZOE@{DOMAIN}", "--json").out)["folders"]
     assert [(each["name"], each["messages"], each["unseen"]) for each in folders] == [("INBOX", 1, 1)]
-    assert b"INBOX" in run(session, "mailbox", "folders", f"zoe@{DOMAIN}").stdout
-    usage = json.loads(run(session, "mailbox", "recalculate", f"zoe@{DOMAIN}", "--json").stdout)
+    assert "INBOX" in run(session, "mailbox", "folders", f"zoe@{DOMAIN}").out
+    usage = json.loads(run(session, "mailbox", "recalculate", f"zoe@{DOMAIN}", "--json").out)
     assert (usage["message_count"], usage["used_bytes"]) == (1, folders[0]["bytes"])
-    assert b"no mailbox" in run(session, "mailbox", "folders", f"nobody@{DOMAIN}", code=1).stderr
-    assert b"no @" in run(session, "mailbox", "recalculate", "nobody", code=1).stderr
+    assert "no mailbox" in run(session, "mailbox", "folders", f"nobody@{DOMAIN}", code=1).err
+    assert "no @" in run(session, "mailbox", "recalculate", "nobody", code=1).err
     session.call("DELETE", f"/mailboxes/{mailbox_id}?purge=true")
 
 
 def test_what_can_not_be_imported_is_said(session: Session, tmp_path: Path):
-    assert b"domain" in run(session, "mailbox", "export", "--domain", "nowhere.test", code=1).stderr
-    assert b"No such file" in run(session, "mailbox", "import", str(tmp_path / "none.csv"), code=1).stderr
-    assert b"address" in run(session, "mailbox", "import", "-", content=b"name\nA\n", code=1).stderr
+    assert "domain" in run(session, "mailbox", "export", "--domain", "nowhere.test", code=1).err
+    assert "No such file" in run(session, "mailbox", "import", str(tmp_path / "none.csv"), code=1).err
+    assert "address" in run(session, "mailbox", "import", "-", content=b"name\nA\n", code=1).err
     empty = run(session, "mailbox", "import", "-", content=b"address,password\n")
-    assert empty.stdout == b"Created: 0 of 0 rows.\n"
+    assert empty.out == "Created: 0 of 0 rows.\n"
 
 
 def test_an_import_survives_kill_9(session: Session):
     """The instance is killed in the middle of an operation, which continues after the restart."""
-    rows = 60
+    rows = 20
     items = [
         {
             "address": f"user{number}@{DOMAIN}",
