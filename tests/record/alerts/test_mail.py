@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from mailkeep.features.record.alerts import rules, service
-from mailkeep.features.record.alerts.model import AlertProblem, Severity
+from mailkeep.features.record.alerts.model import AlertProblem, Area, Severity
 from mailkeep.features.record.system_mail import texts
 from mailkeep.features.record.system_mail.model import SystemMail
 from mailkeep.settings.alerts import AlertsSettings
@@ -61,13 +61,13 @@ async def run(api: Api, settings: AlertsSettings, steps: Sequence[tuple[str, str
             [("2026-03-02 12:00", "w"), ("2026-03-02 12:01", "w"), ("2026-03-03 12:00", "w"), ("2026-03-03 12:01", "c"),
              ("2026-03-03 13:00", ""), ("2026-03-03 14:00", ""), ("2026-03-03 14:01", "-")],
             [("2026-03-02 12:00", "alert", "opened"), ("2026-03-03 12:00", "alert", "reminder"),
-             ("2026-03-03 12:01", "alert_critical", "worse"), ("2026-03-03 14:00", "alert", "resolved")],
+             ("2026-03-03 12:01", "health_critical", "worse"), ("2026-03-03 14:00", "alert", "resolved")],
             id="at once",
         ),
         pytest.param(
             AlertsSettings(email="critical"),
             [("2026-03-02 12:00", "w"), ("2026-03-02 12:01", "c")],
-            [("2026-03-02 12:01", "alert_critical", "opened")],
+            [("2026-03-02 12:01", "health_critical", "opened")],
             id="critical only",
         ),
         pytest.param(AlertsSettings(email="off"), [("2026-03-02 12:00", "c")], [], id="off"),
@@ -94,7 +94,7 @@ async def run(api: Api, settings: AlertsSettings, steps: Sequence[tuple[str, str
             QUIET,
             [("2026-03-02 23:00", "w"), ("2026-03-02 23:30", "c"), ("2026-03-03 01:00", ""), ("2026-03-03 02:00", ""),
              ("2026-03-03 07:00", "-")],
-            [("2026-03-02 23:30", "alert_critical", "opened"), ("2026-03-03 07:00", "alert", "resolved")],
+            [("2026-03-02 23:30", "health_critical", "opened"), ("2026-03-03 07:00", "alert", "resolved")],
             id="critical at night",
         ),
         pytest.param(
@@ -107,7 +107,7 @@ async def run(api: Api, settings: AlertsSettings, steps: Sequence[tuple[str, str
             DIGEST,
             [("2026-03-02 08:01", "w"), ("2026-03-02 23:00", "-"), ("2026-03-03 07:59", "-"), ("2026-03-03 08:00", "-"),
              ("2026-03-03 08:01", "w"), ("2026-03-03 09:00", "c")],
-            [("2026-03-03 08:00", "alert", "opened"), ("2026-03-03 09:00", "alert_critical", "worse")],
+            [("2026-03-03 08:00", "alert", "opened"), ("2026-03-03 09:00", "health_critical", "worse")],
             id="digest",
         ),
         pytest.param(
@@ -156,6 +156,22 @@ async def test_who_gets_mail_and_that_two_workers_mail_once(api: Api):
     assert mailed[email_of("sue")] == [f"shop@{EXAMPLE}", f"shop@{OTHER}", "disk"]
     assert mailed[email_of("dora")] == [f"shop@{EXAMPLE}"]
     assert email_of("adam") not in mailed
+
+
+async def test_many_alerts_about_senders_do_not_delay_one_about_a_component(api: Api):
+    about: list[tuple[Area, str, str]] = [("abuse", "sender_rate", f"shop{number}@{EXAMPLE}") for number in range(6)]
+    about.append(("health", "health_disk", "disk"))
+    for area, kind, subject in about:
+        problem = AlertProblem(kind, subject, DOMAIN_IDS[EXAMPLE] if area == "abuse" else None, CRITICAL, "Why.")
+        async with api.app.db.tx() as conn:
+            await service.report(conn, api.clock(), area, [problem], kinds=[kind], subjects={subject})
+        await service.mail(api.app)
+    rows = await api.sql(
+        "SELECT kind, collects FROM system_mail WHERE recipient = %(sue)s ORDER BY kind, collects", sue=email_of("sue")
+    )
+    assert [(row["kind"], row["collects"]) for row in rows] == [
+        *[("alert_critical", False)] * 5, ("alert_critical", True), ("health_critical", False),
+    ]  # fmt: skip
 
 
 async def test_a_mail_that_could_not_be_queued_is_queued_later(api: Api, monkeypatch: pytest.MonkeyPatch):

@@ -85,7 +85,7 @@ class SystemMailWorker(QueueWorker[SystemMail]):
         """The link in the mail, or empty; None if an invitation has ended before its mail was sent."""
         if mail.kind == "junk_digest":
             return f"{self._app.settings.http.public_url.removesuffix('/')}/me"
-        if mail.kind in ("alert", "alert_critical"):
+        if mail.kind in texts.ALERT_KINDS:
             return self._app.settings.http.public_url.removesuffix("/") + texts.alert_screen(mail)
         if mail.kind != "invitation":
             return ""

@@ -21,6 +21,10 @@ from mailkeep.features.record.alerts.model import (
 )
 
 MAX_MAILED = 50
+_URGENT_KINDS: Sequence[tuple[Area, Literal["alert_critical", "health_critical"]]] = (
+    ("health", "health_critical"),
+    ("abuse", "alert_critical"),
+)
 REMIND_AFTER = timedelta(days=1)
 RESOLVE_AFTER = timedelta(hours=1)
 
@@ -161,18 +165,20 @@ def is_quiet(text: str, zone: ZoneInfo, at: datetime) -> bool:
 
 def list_mails(
     alerts: Sequence[Alert], recipients: Sequence[AlertRecipient], zone: ZoneInfo
-) -> Iterable[tuple[Literal["alert", "alert_critical"], str, dict[str, Any]]]:
-    """The mails about alerts: kind, recipient and item. What is urgent has a mail of its own."""
+) -> Iterable[tuple[Literal["alert", "alert_critical", "health_critical"], str, dict[str, Any]]]:
+    """The mails about alerts: kind, recipient and item. What is urgent has a mail of its own, about the health another
+    one: many mails of a kind are collected, and senders, who cause the others, must not delay it.
+    """
     for recipient in sorted(recipients, key=lambda each: each.address):
         visible = [
             each
             for each in alerts
             if recipient.domains is None or (each.area == "abuse" and each.domain_id in recipient.domains)
         ]
-        urgent = [each for each in visible if is_urgent(each)]
         other = [each for each in visible if not is_urgent(each)]
-        if urgent:
-            yield "alert_critical", recipient.address, _to_item(urgent, zone)
+        for area, kind in _URGENT_KINDS:
+            if urgent := [each for each in visible if is_urgent(each) and each.area == area]:
+                yield kind, recipient.address, _to_item(urgent, zone)
         if other:
             yield "alert", recipient.address, _to_item(other, zone)
 

@@ -17,6 +17,7 @@ SystemMailKind = Literal[
     "junk_digest",
     "alert",
     "alert_critical",
+    "health_critical",
     "restore",
 ]
 SystemMailItem = Mapping[str, Any]

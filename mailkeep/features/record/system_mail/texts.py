@@ -8,6 +8,7 @@ from datetime import datetime
 
 from mailkeep.features.record.system_mail.model import SystemMail, SystemMailItem, SystemMailText
 
+ALERT_KINDS = ("alert", "alert_critical", "health_critical")
 _SUBJECTS = {
     "settings_changed": "Settings of {host} were changed",
     "admin_changed": "Administrators of {host} were changed",
@@ -17,6 +18,7 @@ _SUBJECTS = {
     "junk_digest": "New mail in Junk",
     "alert": "Alerts of {host}",
     "alert_critical": "Critical alert of {host}",
+    "health_critical": "Critical alert of {host}",
     "restore": "A restore from a backup on {host}",
 }
 _FIRST_LINES = {
@@ -28,6 +30,7 @@ _FIRST_LINES = {
     "junk_digest": "Mail for you that the spam filter of {host} has filed in Junk or refused since the last digest.",
     "alert": "What has changed about problems on {host}.",
     "alert_critical": "Something on {host} needs attention now.",
+    "health_critical": "Something on {host} needs attention now.",
     "restore": "Data was restored from a backup on {host}, or somebody asked for it.",
 }
 _ALERT_ADVICE = (
@@ -59,6 +62,7 @@ _ADVICE = {
     ),
     "alert": _ALERT_ADVICE,
     "alert_critical": _ALERT_ADVICE,
+    "health_critical": _ALERT_ADVICE,
     "restore": (
         "If you do not expect this, look at the audit log: a restore brings back mailboxes and messages that were "
         "deleted."
@@ -75,6 +79,7 @@ _SIGNATURES = {
     "junk_digest": _NO_REPLIES,
     "alert": _NO_REPLIES,
     "alert_critical": _NO_REPLIES,
+    "health_critical": _NO_REPLIES,
     "restore": _TO_SUPER_ADMINS,
 }
 _ALERT_CHANGES = {
@@ -124,7 +129,7 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
         lines += _record_lines(mail)
     elif mail.kind == "junk_digest":
         lines += [*_junk_lines(mail), "", link]
-    elif mail.kind in ("alert", "alert_critical"):
+    elif mail.kind in ALERT_KINDS:
         lines += [*_alert_lines(mail), "", link]
     elif mail.kind == "invitation":
         lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
@@ -132,7 +137,7 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
         lines += _change_lines(mail)
     lines += ["", _ADVICE[mail.kind], "", "--", _SIGNATURES[mail.kind].format(host=host)]
     subject = _SUBJECTS[mail.kind].format(host=host)
-    if mail.kind in ("alert", "alert_critical"):
+    if mail.kind in ALERT_KINDS:
         subject += _alert_subjects(mail)
     return SystemMailText(subject, "\n".join(lines) + "\n")
 
