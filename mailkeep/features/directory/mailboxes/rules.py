@@ -163,12 +163,12 @@ def refuse_escape(who: Principal, mailbox: Mailbox, holds: MailboxHolds, *, is_m
     what only a higher rank may end: a new mailbox would have it without that. A suspension stays with the address, so
     that only a mailbox with another one (`is_move`) escapes it.
     """
-    suspension = mailbox.suspension
+    suspended_by = mailbox.suspension.by_rank if mailbox.suspension else -1
     if holds.incident_rank is not None and holds.incident_rank > who.rank:
         reason, why = "incident_open", "An administrator of higher rank has opened an incident about this mailbox"
     elif holds.has_stricter_limits and who.rank < Role.ADMIN.rank:
         reason, why = "limits_set", "An administrator of all domains has set stricter limits for this mailbox"
-    elif is_move and suspension and who.rank < min(suspension.by_rank or Role.ADMIN.rank, Role.ADMIN.rank):
+    elif is_move and who.rank < (Role.ADMIN.rank if suspended_by is None else min(suspended_by, Role.ADMIN.rank)):
         reason, why = "suspended", "Sending is suspended by the abuse rules or an administrator of higher rank"
     else:
         return
