@@ -78,6 +78,7 @@ async def test_a_key_that_an_incident_disables_is_shown_as_disabled(browser: Bro
         await visit(page, scene.http, "/api-keys")
         row = page.get_by_role("row").filter(has_text="Old till")
         await row.get_by_role("link", name="Old till is disabled").click()
+        await page.locator("main [data-screen='/incidents'] h1").wait_for()
         await page.get_by_role("row").filter(has_text="Old till").get_by_role("link").click()
         await page.get_by_role("button", name="Undo").click()
         await page.get_by_role("dialog").get_by_role("button", name="Undo").click()

@@ -143,7 +143,9 @@ async def type_in_each(page: Page, within: Locator, name: str, selector: str = "
     await expect_nothing_moved(page, f"{name}: typed", 400)
 
 
-@pytest.mark.parametrize("width, forms", [(320, FORMS), (1280, WIDE_FORMS)], ids=["320", "1280"])
+@pytest.mark.parametrize(
+    "width, forms", [(320, FORMS[:18]), (320, FORMS[18:]), (1280, WIDE_FORMS)], ids=["320", "320 too", "1280"]
+)
 @pytest.mark.timeout(240)
 async def test_no_form_moves_while_it_is_filled_rejected_and_corrected(
     browser: Browser, scene: Scene, width: int, forms: Sequence[Form]
@@ -151,20 +153,30 @@ async def test_no_form_moves_while_it_is_filled_rejected_and_corrected(
     viewport = {"width": width, "height": 800}
     async with open_measured_page(browser, scene, viewport=viewport, reduced_motion="reduce") as page:
         await visit(page, scene.http, "/")
+        is_in_dialog = False
         for form in forms:
-            await page.evaluate("sessionStorage.clear()")
-            await visit(page, scene.http, form.path.format(**scene.ids))
+            path = form.path.format(**scene.ids)
+            if is_in_dialog:  # the last one: what was typed is gone with it
+                await navigate(page, path)
+            else:
+                await page.evaluate("sessionStorage.clear()")
+                await visit(page, scene.http, path)
             await fill_form(page, form)
+            is_in_dialog = region_of(form) != "main"
         await page.context.clear_cookies()
         await visit(page, scene.http, "/login")
         await fill_form(page, Form("login", "/login", "Sign in"))
+
+
+def region_of(form: Form) -> str:
+    return "[role=dialog]" if "new=" in form.path or form.buttons else "main"
 
 
 async def fill_form(page: Page, form: Form) -> None:
     """Open a form, fill it with invalid values, submit it, and fill it again."""
     for button in form.buttons:
         await page.get_by_role("button", name=button, exact=True).click()
-    region = "[role=dialog]" if "new=" in form.path or form.buttons else "main"
+    region = region_of(form)
     within = page.locator(region)
     await within.locator("form").first.wait_for()
     await page.wait_for_timeout(100)

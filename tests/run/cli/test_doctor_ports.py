@@ -75,7 +75,7 @@ async def run(
 async def test_what_answers_decides(
     listeners: Listeners, ports: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(doctor_ports, "SECONDS", 0.5)
+    monkeypatch.setattr(doctor_ports, "SECONDS", 2.0)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("mx.example.test").configure_cert(context)
     ports |= {
