@@ -1,9 +1,11 @@
-"""The only clock of the product, replaceable in tests, and the API's time format."""
+"""The only clock of the product, replaceable in tests, the API's time format, and the names of time zones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
+from zoneinfo import available_timezones
 
 Clock = Callable[[], datetime]
 
@@ -24,3 +26,14 @@ def iso(at: datetime) -> str:
 def iso_or_none(at: datetime | None) -> str | None:
     """`iso`, for a time that may be absent."""
     return iso(at) if at else None
+
+
+def is_time_zone(name: str) -> bool:
+    """Whether it is the name of a time zone in the system's IANA database, or UTC."""
+    return name in _time_zones()
+
+
+@cache
+def _time_zones() -> frozenset[str]:
+    # Of these two, one is the machine's own zone, the other a placeholder.
+    return frozenset(available_timezones() | {"UTC"}) - {"localtime", "Factory"}

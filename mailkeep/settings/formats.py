@@ -8,12 +8,11 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
-from zoneinfo import available_timezones
 
 from mailkeep.core.address import normalize_domain, parse_address
+from mailkeep.core.clock import is_time_zone
 from mailkeep.core.identity_provider import is_loopback_name
 from mailkeep.core.principal import Role
 from mailkeep.settings.dns_lists import check_dns_lists
@@ -217,13 +216,8 @@ def _check_quiet_hours(text: str) -> None:
 
 
 def _check_time_zone(name: str) -> None:
-    if name not in _time_zones():
+    if not is_time_zone(name):
         raise ValueError("not a time zone")
-
-
-@cache
-def _time_zones() -> frozenset[str]:
-    return frozenset(available_timezones())
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,22 @@ async def test_an_incident_is_opened_from_the_mailbox(browser: Browser, scene: S
         await expect(page.get_by_role("dialog").get_by_label("Address of the mailbox")).to_have_value(address)
 
 
+async def test_what_another_admin_has_undone_meanwhile_is_shown(browser: Browser, scene: Scene):
+    mailbox_id, _ = await make_owner(scene)
+    body = {"subject": {"type": "mailbox", "id": mailbox_id}, "actions": ["suspend"]}
+    incident = await scene.super_admin.call("POST", "/abuse/incidents", body)
+    async with open_page(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/incidents/{incident['id']}")
+        await page.get_by_role("button", name="Undo").click()
+        await scene.super_admin.call("POST", f"/abuse/incidents/{incident['id']}/undo")
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("button", name="Undo").click()
+        await dialog.get_by_text("The incident is undone.").wait_for()
+        await dialog.get_by_role("button", name="Cancel").click()
+        await expect(page.get_by_role("list", name="Results")).to_contain_text("restored")
+        await expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+
+
 async def test_a_key_that_an_incident_disables_is_shown_as_disabled(browser: Browser, scene: Scene):
     call = scene.super_admin.call
     key = (await call("POST", "/api-keys", {"name": "Old till"}))["api_key"]

@@ -136,6 +136,7 @@ def test_required_second_factor_is_a_list_of_roles_or_off(tmp_path: Path, text: 
         ("LOG__LEVEL", "INFO", "one of debug, info, warning, error"),
         ("ALERTS__DIGEST", "٠٨:٠٠", "a time like 02:30"),
         ("ALERTS__QUIET_HOURS", "２２:００-07:00", "two times like 22:00-07:00"),
+        ("ALERTS__TIME_ZONE", "localtime", "the name of a time zone"),
     ],
 )
 def test_a_wrong_value_is_refused_with_key_source_and_expectation(

@@ -1,4 +1,5 @@
 import { Button, Modal, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Form } from './Form'
 import { RecentSignIn, useRecentSignIn } from './RecentSignIn'
@@ -95,7 +96,10 @@ export function ConfirmDelete<Answer>(props: DeleteProps<Answer>) {
     onSuccess: onDeleted ?? props.onClose,
   })
   const signIn = useRecentSignIn(remove.error)
+  const queries = useQueryClient()
   function close() {
+    // Somebody else may have done it meanwhile: the page then shows what is so now.
+    if (remove.error) for (const name of invalidates) void queries.invalidateQueries({ queryKey: [name] })
     remove.reset()
     signIn.promptProps.setPassword('')
     props.onClose()

@@ -145,7 +145,7 @@ async def test_tables_and_refusals(post: Post):
         for period in (None, "", "1d", "24H"):
             answer = await post.api.sue.get(f"/analytics/{name}", **({} if period is None else {"period": period}))
             assert (answer.status, answer.code) == (400, "INVALID_PERIOD"), (name, period)
-    for query in ({"tz": "Mars/Base"}, {"tag": "a", "provider": "google"}, {"format": "xml"}):
+    for query in ({"tz": "Mars/Base"}, {"tz": "Factory"}, {"tag": "a", "provider": "google"}, {"format": "xml"}):
         answer = await post.api.sue.get("/analytics/overview", period="7d", **query)
         assert (answer.status, answer.code) == (400, "INVALID_FIELD"), query
     answer = await post.api.sue.get(

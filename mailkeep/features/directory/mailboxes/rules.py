@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
-from functools import cache
 from unicodedata import normalize
-from zoneinfo import available_timezones
 
 from msgspec import UNSET
 
@@ -18,11 +16,11 @@ from mailkeep.core.address import (
     parse_address,
     parse_destination,
 )
+from mailkeep.core.clock import is_time_zone
 from mailkeep.core.errors import Conflict, FieldError, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import check_password_hash
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.mailboxes.model import (
-    UTC,
     Mailbox,
     MailboxChanges,
     MailboxForward,
@@ -122,13 +120,8 @@ def refuse_unmanaged(entries: Sequence[Address], managed: Collection[str]) -> No
 
 def check_time_zone(name: str) -> None:
     """INVALID_FIELD unless it is the name of a time zone in the system's IANA database."""
-    if name != UTC and name not in _list_time_zones():
+    if not is_time_zone(name):
         raise invalid_field("time_zone", "must be the IANA name of a time zone, such as Europe/Berlin")
-
-
-@cache
-def _list_time_zones() -> set[str]:
-    return available_timezones()
 
 
 def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:

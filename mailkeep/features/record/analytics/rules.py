@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import pairwise
 from typing import cast
 from uuid import UUID
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
+from mailkeep.core.clock import is_time_zone
 from mailkeep.core.errors import InvalidPeriod, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.record.analytics.model import (
@@ -149,14 +149,9 @@ class Sums:
         return list(dict.fromkeys(values))
 
 
-@cache
-def _zone_names() -> frozenset[str]:
-    return frozenset(available_timezones())
-
-
 def zone(name: str) -> ZoneInfo:
     """The time zone with this IANA name. INVALID_FIELD."""
-    if name not in _zone_names():
+    if not is_time_zone(name):
         raise invalid_field("tz", "must be the name of a time zone, such as Europe/Berlin")
     return ZoneInfo(name)
 
