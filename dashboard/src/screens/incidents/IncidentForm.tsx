@@ -108,7 +108,9 @@ async function findMailbox(address: string): Promise<string> {
   const rows = wanted ? await fetchData(client.GET('/mailboxes', { params: { query: { q: wanted, limit: 200 } } })) : []
   const found = rows.find((each) => each.address.toLowerCase() === wanted)
   if (found) return found.id
-  const message = wanted ? `There is no mailbox ${wanted}. If it is an alias, its messages show which mailbox or API key sends as it.` : 'Enter the address of a mailbox.'
+  const message = wanted
+    ? `There is no mailbox ${wanted}. If it is an alias, its messages show which mailbox or API key sends as it.`
+    : 'Enter the address of a mailbox.'
   throw new ApiError({ code: 'NOT_FOUND', message, details: { field: 'address' } })
 }
 
