@@ -13,12 +13,7 @@ class HttpSettings:
     """The API over HTTP."""
 
     listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT, read_at_start=ALL)
-    public_url: str = _setting(
-        "http://localhost:8080",
-        "The public URL of the API. Without it, links lead to `localhost` and the port of `http.listen`.",
-        URL,
-        read_at_start=ALL,
-    )
+    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL, read_at_start=ALL)
     trusted_proxies: tuple[str, ...] = _setting(
         (),
         "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.",

@@ -15,7 +15,6 @@ import msgspec
 from mailkeep.settings.contradictions import list_contradictions
 from mailkeep.settings.effects import Effect, find_effect
 from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField, is_storable
-from mailkeep.settings.formats import parse_endpoint
 from mailkeep.settings.providers import SECRET_MEMBERS
 from mailkeep.settings.shapes import explain
 from mailkeep.settings.tree import Settings
@@ -79,12 +78,6 @@ class LoadedSettings:
         position = next((index for index, (source, _) in enumerate(layers) if source == "option"), len(layers))
         layers.insert(position, ("database", values))
         return _resolve(layers, self.first_start, [])
-
-    def with_listener(self, host: str, port: int) -> LoadedSettings:
-        """The same sources; the API listens on this port, which was chosen for port 0."""
-        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        option = ("option", [_RawSetting("http.listen", "a free port", text=address)])
-        return _resolve([*self.layers, option], self.first_start, [])
 
 
 def no_sources() -> LoadedSettings:
@@ -173,9 +166,6 @@ def _resolve(
             except ValueError as fault:
                 faults.append(f"{raw.key} ({raw.origin}): {fault}")
                 by_key[raw.key] = str(fault)
-    if sources["http.public_url"] == "default" and "listen" in values["http"]:
-        port = parse_endpoint(values["http"]["listen"])[1]
-        values["http"]["public_url"] = f"http://localhost:{port}"
     settings = Settings(**{name: section(**values[name]) for name, section in SECTIONS.items()})
     if not faults:
         faults += list_contradictions(settings)

@@ -157,8 +157,7 @@ async def test_an_administrator_is_disabled_and_enabled(browser: Browser, scene:
 async def test_axe_finds_nothing_on_the_pages_without_a_session(browser: Browser, scene: Scene):
     admin = await scene.super_admin.call("POST", "/admins", {"email": f"axe@{EXAMPLE}", "password": PASSWORD})
     link = await scene.super_admin.call("POST", f"/admins/{admin['id']}/invite", {})
-    url, _, token = link["url"].partition("#")
-    assert url == f"http://localhost:{urlsplit(scene.http).port}/invitation"  # where the server really listens
+    token = link["url"].partition("#")[2]
     await scene.super_admin.call("PATCH", f"/admins/{admin['id']}", {"must_change_password": True})
     violations: list[str] = []
     for options in ({}, {"viewport": PHONE}):

@@ -57,13 +57,6 @@ def test_options_win_over_environment_over_file_over_default(tmp_path: Path):
     ]
 
 
-def test_without_a_public_url_links_have_the_port_of_the_listener(tmp_path: Path):
-    for options, url in (({}, "http://localhost:8080"), ({"http.listen": "[::1]:9000"}, "http://localhost:9000")):
-        assert load_settings(tmp_path, NOTHING, options).settings.http.public_url == url
-    on_free_port = load_settings(tmp_path, NOTHING, {"http.listen": "127.0.0.1:0"}).with_listener("127.0.0.1", 9001)
-    assert on_free_port.with_stored({}).settings.http.public_url == "http://localhost:9001"
-
-
 def test_lists_and_numbers_in_the_environment_are_json(tmp_path: Path):
     environ = {
         "MAILKEEP_CORS__ORIGINS": '["https://app.example", "http://localhost:5173"]',

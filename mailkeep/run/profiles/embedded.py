@@ -98,8 +98,8 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.callback(acquire_lock(data_dir).release)
         separate_homes(mail_root(data_dir), is_restored=(data_dir / RESTORED).exists())
         # Ports first: the operator sees an error before anything has started.
-        listening, loaded = http.bind_public(loaded)
-        public = HttpListener.on_socket(listening)
+        settings = loaded.settings
+        public = HttpListener.on_socket(http.bind(*parse_endpoint(settings.http.listen), http.API))
         internal = HttpListener.on_socket(http.bind_internal(loaded))
         app = await stack.enter_async_context(_open_application(data_dir, loaded))
         await stack.enter_async_context(flush_counters(app))

@@ -59,7 +59,7 @@ from mailkeep.run.runtime import (
 from mailkeep.run.runtime.context import attach, make_data_dir, open_vault
 from mailkeep.run.runtime.prefork import PreforkServer
 from mailkeep.run.runtime.supervisor import Service, Supervisor
-from mailkeep.settings import LoadedSettings, child_environment, load_settings
+from mailkeep.settings import LoadedSettings, child_environment, load_settings, parse_endpoint
 
 log = structlog.get_logger("mailkeep.full")
 
@@ -89,7 +89,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
     async with contextlib.AsyncExitStack() as stack:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
-        sockets, loaded = _listen(loaded, stack)
+        sockets = _listen(loaded, stack)
         vault = open_vault(data_dir, loaded)
         paths = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(paths.run / "pids")
@@ -106,7 +106,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         logins_port = sockets["logins"].getsockname()[1]
         config = await asyncio.to_thread(_install_configuration, loaded, paths, vault, logins_port, revision)
         stack.enter_context(background(postlog.keep_readable(paths.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
-        prefork = PreforkServer(child_environment(_child_options(options, loaded)), paths.log / "prefork.log")
+        prefork = PreforkServer(child_environment(options), paths.log / "prefork.log")
         stack.callback(prefork.close)
         stack.push_async_callback(supervisor.stop)
         all_services = services.define_services(config, prefork, sockets, reads_all_files=reads_all_files)
@@ -126,21 +126,15 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         log.info("Mailkeep is stopping")
 
 
-def _listen(
-    loaded: LoadedSettings, stack: contextlib.AsyncExitStack
-) -> tuple[dict[str, socket.socket], LoadedSettings]:
-    """The API's listeners, by name, and the settings with its port."""
-    public, loaded = http.bind_public(loaded)
-    sockets = {"public": public, "internal": http.bind_internal(loaded)}
+def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
+    """The API's listeners, by name."""
+    sockets = {
+        "public": http.bind(*parse_endpoint(loaded.settings.http.listen), http.API),
+        "internal": http.bind_internal(loaded),
+    }
     for listening in sockets.values():
         stack.callback(listening.close)
-    return sockets, loaded
-
-
-def _child_options(options: Mapping[str, str], loaded: LoadedSettings) -> Mapping[str, str]:
-    """The options of our processes: also the port that was chosen for port 0."""
-    is_option = loaded.sources["http.listen"] == "option"
-    return {**options, "http.listen": loaded.settings.http.listen} if is_option else options
+    return sockets
 
 
 def _listen_for_daemons(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:

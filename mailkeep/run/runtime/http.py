@@ -129,13 +129,6 @@ def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -
     )
 
 
-def bind_public(loaded: LoadedSettings) -> tuple[socket.socket, LoadedSettings]:
-    """A socket for the API's listener, and the settings with its port if they leave that to the system."""
-    address = parse_endpoint(loaded.settings.http.listen)
-    listening = bind(*address, API)
-    return listening, loaded if address[1] else loaded.with_listener(*listening.getsockname()[:2])
-
-
 def bind_internal(loaded: LoadedSettings) -> socket.socket:
     """A socket for the internal listener: on a free port if the default one is used, so that a second instance starts.
 

@@ -196,14 +196,14 @@ def test_mail_waits_while_the_table_of_policies_does_not_answer(protected: World
     assert protected.arrived("down.example") == [True]
 
 
-def test_the_private_resolver_stops_with_its_setting(protected: World) -> None:
+def test_the_private_resolver_stops_with_its_setting_and_one_that_can_not_start_changes_nothing(
+    protected: World,
+) -> None:
     protected.apply(protected.change(outbound__dane=False, dns__resolver="system"))
     assert "unbound" not in protected.services()
     assert protected.stack.ask("POST", "/orchestrator/services/unbound/start").status == 404
     assert "smtp_tls_security_level = may" in (protected.stack.data_dir / "postfix/conf/main.cf").read_text()
 
-
-def test_a_resolver_that_can_not_start_changes_nothing(protected: World) -> None:
     data = protected.stack.data_dir
     address = InstancePaths(data, run_folder(data)).own_address
     with socket.socket() as taken:
