@@ -111,7 +111,7 @@ async def test_an_address_that_no_mail_reaches_gets_mail_in_the_sandbox_only(pos
     async with post.api.app.db.tx() as conn:
         recipients = ["admin@localhost", NORA["email"]]
         await system_mail.notify(conn, post.api.clock(), "alert", recipients, {"alerts": [], "more": 0})
-    assert [recipient for recipient, _ in await send(post)] == sent
+    assert sorted(recipient for recipient, _ in await send(post)) == sent  # they are sent at the same time
     assert [row["next_attempt_at"] for row in await jobs(post.api)] == [None, None]
 
 
