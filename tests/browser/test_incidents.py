@@ -29,7 +29,7 @@ async def test_from_an_alert_to_an_incident_to_its_undo(browser: Browser, scene:
         assert await dialog.get_by_role("checkbox", name="Hold queued mail").count() == 0  # needs the full profile
         await dialog.get_by_label("Address of the mailbox").fill(f"un{address}")
         await dialog.get_by_role("button", name="Carry out").click()
-        await expect(dialog.get_by_text(f"There is no mailbox un{address}.")).to_be_visible()
+        await expect(dialog.get_by_role("alert")).to_contain_text(f"There is no mailbox un{address}.")
         await dialog.get_by_label("Address of the mailbox").fill(address)
         await dialog.get_by_label("Note").fill("wrote to everybody\nat night")  # pasted: one line
         await dialog.get_by_role("button", name="Carry out").click()
