@@ -1,4 +1,4 @@
-"""SMTP submission with an Idempotency-Key through kill -9 at its steps: never a 250 for mail that was not taken, and
+"""SMTP submission with an Idempotency-Key through kill -9 at each step: never a 250 for mail that was not taken, and
 the retry sends it once and counts it once.
 """
 
@@ -14,8 +14,14 @@ import pytest
 
 from tests.crash.rounds import Rounds, rounds
 
-# The key is claimed; the attempt has no outcome yet, at the sender and at the MTA; the outcome is recorded.
-PLACES = ("smtp_submission.claimed", "submit.dot_sent", "smtp_submission.submitted", "smtp_submission.recorded")
+PLACES = (
+    "smtp_submission.claimed",
+    "smtp_submission.attempt_written",
+    "submit.dot_sent",
+    "sandbox.queued",
+    "smtp_submission.submitted",
+    "smtp_submission.recorded",
+)
 SENDER = "shop@example.test"
 SECONDS = 90.0
 
@@ -50,7 +56,7 @@ async def submit_until_accepted(found: Rounds, token: str) -> list[int]:
 
 
 @pytest.mark.timeout(600)
-async def test_a_submission_survives_kills():
+async def test_a_submission_survives_a_kill_at_every_step():
     async with rounds() as found:
         tokens = [await submit_through_a_kill(found, name) for name in PLACES]
         caught = (await found.place("GET", "/sandbox/messages?limit=100")).body["data"]
